@@ -28,7 +28,8 @@ class Scenario:
     pool: int = POOL
 
     def run(self, place, kind, threads, seconds):
-        system = types.SimpleNamespace(family=place.family, port=place.doors[self.pool], several=False, database=lambda _layout: self.database)
+        system = types.SimpleNamespace(family=place.family, port=place.doors[self.pool], several=False, halves=False, part=False,
+                                       database=lambda _layout: self.database)
         scenario = types.SimpleNamespace(layout=self.database, options=self.options, script=TYPED)
         load = types.SimpleNamespace(system=system, scenario=scenario, mode="text", threads=threads, tls="off")
         command = sysbench.command(load, place.rows, seconds)

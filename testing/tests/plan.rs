@@ -198,7 +198,7 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
         source: &Still,
     };
     match plan(&ctx, &stmt, case.purpose) {
-        Ok(Planned::Plan(plan)) => {
+        Ok(Planned::Run(plan)) => {
             let units = plan.units.iter().map(|unit| {
                 let takes = match &unit.parameters[..] {
                     [] => String::new(),
@@ -214,7 +214,7 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
                 |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
             let tables: Vec<Inline> = assembly.tables().map(named).collect();
             match assembly.finish(&ctx, &tables, Purpose::Run) {
-                Ok(Planned::Plan(plan)) => {
+                Ok(Planned::Run(plan)) => {
                     let units = plan.units.iter();
                     let rest = units.map(|unit| format!("-> {}: {}", unit.target.unit, unit.sql));
                     reads.chain(rest).collect()
@@ -224,6 +224,7 @@ fn outcome(folder: &Path, case: &Case<'_>) -> Vec<String> {
                 other => panic!("{other:?}"),
             }
         }
+        Ok(Planned::Steps(found)) => vec![format!("!! {}", found.refusal)],
         Ok(Planned::Needs(need)) => vec![format!("!! needs {need:?}")],
         Err(error) => vec![format!("!! {error}")],
     }

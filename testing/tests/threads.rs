@@ -226,7 +226,7 @@ fn mysql_sessions_run_on_plain_threads() {
         std::thread::spawn(move || block_on(door.serve(stream, "memory".into())));
     });
     let address = Address::Tcp("memory".into(), 0);
-    let mut settings = pando_mysql::backend::Settings::new("client", address);
+    let mut settings = pando_mysql::Options::new("client", address);
     settings.user = "test".into();
     settings.password = "secret".into();
     settings.database = "shop".into();

@@ -1,10 +1,14 @@
 //! What must stay true of the whole repository. One rule is one small function over the tree; the list is here.
 
 mod layout;
+mod order;
 mod pages;
 mod papers;
+mod paths;
+mod prose;
 mod sizes;
 mod sources;
+mod twins;
 mod violation;
 mod walls;
 
@@ -34,8 +38,33 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "readme", says: "every crate has a README.md", check: papers::readme },
     Rule {
         name: "architecture",
-        says: "ARCHITECTURE.md names every crate and dependency",
+        says: "ARCHITECTURE.md names every crate",
         check: papers::architecture,
+    },
+    Rule {
+        name: "dependencies",
+        says: "docs/dependencies.md says why there is each dependency",
+        check: papers::dependencies,
+    },
+    Rule {
+        name: "columns",
+        says: "pages for developers have at most 120 columns, but for tables, links and output",
+        check: prose::columns,
+    },
+    Rule {
+        name: "page-length",
+        says: "ARCHITECTURE.md has at most 120 lines, a page of docs/decisions 60",
+        check: prose::lengths,
+    },
+    Rule {
+        name: "decisions",
+        says: "ARCHITECTURE.md links to every page of docs/decisions",
+        check: prose::decisions,
+    },
+    Rule {
+        name: "paths",
+        says: "what STYLE.md, ARCHITECTURE.md and docs/decisions name is there",
+        check: paths::check,
     },
     Rule { name: "room-cases", says: "every room has a tests/*.case", check: layout::room_cases },
     Rule {
@@ -47,6 +76,16 @@ pub(crate) const RULES: &[Rule] = &[
         name: "db-symmetry",
         says: "every database has the same files",
         check: layout::db_symmetry,
+    },
+    Rule {
+        name: "session-order",
+        says: "imports inside the engine's session go one way, but for a list of exceptions",
+        check: order::check,
+    },
+    Rule {
+        name: "twins",
+        says: "the same role has the same file in db/mysql and db/postgres",
+        check: twins::twins,
     },
     Rule {
         name: "notes",
@@ -65,7 +104,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "links",
-        says: "links of README.md and docs/ lead to files, and to the case that their title names",
+        says: "links of the root's pages and docs/ lead to files, and to the case their title names",
         check: pages::links,
     },
     Rule {

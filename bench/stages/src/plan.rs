@@ -135,8 +135,10 @@ fn template(times: u32, nodes: u32, text: &'static str) -> Outcome {
 /// When planning refuses it, or wants to know more.
 pub(crate) fn planned(context: &Context<'_>, statement: &Statement) -> Outcome<Box<Plan>> {
     match pando_engine::plan::plan(context, statement, Purpose::Run)? {
-        Planned::Plan(plan) => Ok(plan),
-        Planned::Assembly(_) | Planned::Needs(_) => Err(Failure::from("no plan comes of it")),
+        Planned::Run(plan) => Ok(plan),
+        Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => {
+            Err(Failure::from("no plan comes of it"))
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use pando_kernel::changes::Changes;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Route;
 use pando_sql::Edits;
@@ -49,10 +50,12 @@ fn rewrite(text: &str, times: u32) -> Outcome {
         let route = routed(context, statement)?;
         for _ in 0..times {
             for target in &route.units()?.targets {
-                let mut edits = Edits::default();
+                let mut changes = Changes::default();
                 for room in &context.database.features {
-                    room.rewrite(context, black_box(statement), target, &mut edits)?;
+                    changes.begin(room.name());
+                    room.rewrite(context, black_box(statement), target, &mut changes)?;
                 }
+                let edits = changes.edits(&Edits::default(), &Edits::default())?;
                 black_box(edits.apply(&statement.text));
             }
         }

@@ -129,7 +129,8 @@ impl<'a, 't> Words<'a, 't> {
         before(back) == "REFERENCES"
     }
 
-    /// Whether the token is a plain element of a list of columns: of an index, or behind PRIMARY KEY, UNIQUE, KEY, INDEX.
+    /// Whether the token is a plain element of a list of columns: of an index, or behind PRIMARY KEY, UNIQUE, KEY,
+    /// INDEX.
     fn is_key(&self, at: usize) -> bool {
         let Some(open) = self.opening(at) else { return false };
         let starts = at == open + 1 || at.checked_sub(1).is_some_and(|at| self.word(at) == ",");

@@ -135,7 +135,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A sub-query as a value: the column of interest it gives. Several columns, some of them of interest, are no one value.
+    /// A sub-query as a value: the column of interest it gives. Several columns, some of them of interest, are no one
+    /// value.
     pub(crate) fn subquery(&mut self, query: &'a Query, span: Span) -> Result<Option<Mention>> {
         let outputs = self.query(query, &Outlet::Inner)?;
         self.of_outputs(&outputs, span)

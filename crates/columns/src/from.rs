@@ -159,7 +159,8 @@ impl<'a> Analysis<'a> {
         )))
     }
 
-    /// The columns of the common table expression that a name means. Servers that tell names by their case may read a table instead.
+    /// The columns of the common table expression that a name means. Servers that tell names by their case may read a
+    /// table instead.
     pub(crate) fn common(&self, name: &ObjectName) -> Result<Option<Columns>> {
         let [only] = &name.parts[..] else { return Ok(None) };
         let Some(found) = self.common.iter().rev().find(|one| one.name.is_alike(only)) else {

@@ -1,4 +1,5 @@
-//! Where a statement uses the columns that a room turns: every use with its span and place, or the reason why they cannot all be known.
+//! Where a statement uses the columns that a room turns: every use with its span and place, or the reason why they
+//! cannot all be known.
 
 mod analysis;
 mod assign;

@@ -182,7 +182,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// The innermost factor of this name. Some servers tell names by their case that others do not: where that makes a difference, it is not told.
+    /// The innermost factor of this name. Some servers tell names by their case that others do not: where that makes
+    /// a difference, it is not told.
     pub(crate) fn source(&self, qualifier: &[Ident]) -> Result<Option<&Source<'a>>> {
         let mut alike: Option<&Source<'a>> = None;
         for scope in self.scopes.iter().rev() {

@@ -35,7 +35,8 @@ pub struct Origin {
 pub struct Use {
     /// Which column.
     pub of: Origin,
-    /// The name without what stands in front of it; the whole sub-query, number or insertion point where no name is written.
+    /// The name without what stands in front of it; the whole sub-query, number or insertion point where no name is
+    /// written.
     pub span: Span,
     /// What stands in front of the name, without the dot.
     pub qualifier: Option<Span>,
@@ -50,14 +51,16 @@ pub struct Use {
 pub enum Reference {
     /// The table's column itself: a rename changes this text.
     Column,
-    /// A name that an item gave the value: an alias, or a column of a derived table or common table expression. It stays where the item keeps
+    /// A name that an item gave the value: an alias, or a column of a derived table or common table expression. It
+    /// stays where the item keeps
     /// its name.
     Named,
     /// The number of an item.
     Ordinal,
     /// A sub-query whose value it is. The item inside is a use of its own.
     Query,
-    /// The value that an INSERT proposes, by the table's column: `VALUES(c)`, `excluded.c`. A rename changes this text, too.
+    /// The value that an INSERT proposes, by the table's column: `VALUES(c)`, `excluded.c`. A rename changes this
+    /// text, too.
     Proposed,
     /// Nothing: a row's values stand in the table's order.
     Position,

@@ -123,16 +123,17 @@ impl UnitCatalog {
     }
 
     /// Remembers which names of a unit may have effects on connections, unless a definition has changed since `epoch`. Those of one unit count for all: plans that were
-    /// made without them are not kept.
-    pub(crate) fn learn_effects(&self, epoch: u64, unit: UnitName, found: Effectful) {
+    /// made without them are not kept. Returns whether it does.
+    pub(crate) fn learn_effects(&self, epoch: u64, unit: UnitName, found: Effectful) -> bool {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
-            return;
+            return false;
         }
         Arc::make_mut(&mut known.effectful).add(&found);
         known.effects.insert(unit, found);
         known.epoch += 1;
         self.epoch.store(known.epoch, Ordering::Release);
+        true
     }
 
     /// What was learnt of the units' effects, and when.
@@ -177,6 +178,10 @@ impl UnitCatalog {
 }
 
 impl Catalog for UnitCatalog {
+    fn epoch(&self) -> u64 {
+        Self::epoch(self)
+    }
+
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.columns.get(table).cloned()

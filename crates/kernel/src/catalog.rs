@@ -42,6 +42,11 @@ pub trait Catalog: Send + Sync + Debug {
         Some(Arc::default())
     }
 
+    /// Changes whenever something that was told may hold no longer; never 0.
+    fn epoch(&self) -> u64 {
+        1
+    }
+
     /// The names that may have effects on connections, on all storage units that were asked; `None` when this one was
     /// not.
     fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {

@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
+use crate::cells::CellMap;
+use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::request::Parameter;
@@ -58,7 +59,8 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Edits the text for one target.
+    /// Changes the statement for one target: its text, and values in it. The lines of COPY FROM and LOAD DATA are sent as
+    /// they come: a room that has values of their table stored as others refuses these statements here.
     ///
     /// # Errors
     /// `Refused`.
@@ -67,9 +69,19 @@ pub trait Feature: Room {
         _ctx: &Context<'_>,
         _stmt: &Statement,
         _to: &Target,
-        _edits: &mut Edits,
+        _changes: &mut Changes,
     ) -> Result<()> {
         Ok(())
+    }
+
+    /// Which cells of the statement's rows are told otherwise than they are stored. Asked once for each plan, after
+    /// routing, and never of definitions; of COPY TO the query that gives its rows. It must not hang on the values of
+    /// literals and parameters, as plans are kept for others.
+    ///
+    /// # Errors
+    /// `Refused` where the answer would hold stored values that cannot be told right.
+    fn shown(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<Vec<CellMap>> {
+        Ok(Vec::new())
     }
 
     /// What of the statement's route holds for every value of its literals and parameters. The engine checks it against the route itself before it
@@ -78,6 +90,33 @@ pub trait Feature: Room {
     fn shortcut(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Shortcut {
         Shortcut::None
     }
+
+    /// Who says of each execution whether it may take place, if anybody of this room does.
+    fn admission(&self) -> Option<&dyn Admission> {
+        None
+    }
+}
+
+/// Says whether a client's statement may run now.
+pub trait Admission: Send + Sync {
+    /// Asked exactly once for each execution that reaches storage units, by a template as well, before anything is sent
+    /// and before a transaction is opened for it. Never for what is only described or shown, nor for the statements
+    /// that one of several steps is made of. What it counts it keeps itself.
+    ///
+    /// # Errors
+    /// `Refused`, because somebody forbids it.
+    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()>;
+}
+
+/// What a statement is about to touch.
+#[derive(Debug, Clone, Copy)]
+pub struct Footprint<'a> {
+    /// The statement; where it runs by a template, one of its shape, whose values are another's.
+    pub stmt: &'a Statement,
+    /// It changes data or definitions.
+    pub writes: bool,
+    /// The storage units that it goes to, each once; empty where that shows in its steps only.
+    pub units: &'a [UnitName],
 }
 
 /// What a room may look at.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cells::CellMap;
 use crate::dialect::Compare;
 
 /// The whole recipe.
@@ -23,6 +24,9 @@ pub struct MergePlan {
     pub limit: Option<u64>,
     /// Each target gives at most one row (aggregates without GROUP BY).
     pub single_row: bool,
+    /// What the client is told otherwise than it is stored; also of rows that one target gives. Rows are merged as they are
+    /// stored, and turned after that.
+    pub cells: Vec<CellMap>,
 }
 
 impl MergePlan {
@@ -37,6 +41,7 @@ impl MergePlan {
             offset: 0,
             limit: None,
             single_row: false,
+            cells: Vec::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Shortcut {
     /// It must see each statement: there is no shortcut.
     #[default]
     None,
-    /// Nothing, whatever the values, as long as another room has claimed the statement.
+    /// Nothing, whatever the values, as long as another room has claimed the statement. The cells it turns are kept with the plan.
     Idle,
     /// It claims the statement, and finds the one target by values alone.
     Pick(Arc<dyn Pick>),
@@ -24,6 +24,16 @@ pub enum Shortcut {
     All(Arc<dyn Everywhere>),
     /// It redirects targets by what the session is at: its `route` is asked each time, with a statement of the same shape.
     Redirect,
+    /// It redirects targets by the statement's values: it is asked each time, with those of the statement at hand.
+    Choose(Arc<dyn Choose>),
+}
+
+/// Redirects one target by a statement's values. Gives what the room's `route` would, or nothing.
+pub trait Choose: Send + Sync + Debug {
+    /// Where a statement with these values goes that rooms in front would send to `target`; `None` where that cannot be
+    /// told by them, or is an error: the statement is then planned in full. Of the context it may look at the session
+    /// and the dialect.
+    fn choose(&self, ctx: &Context<'_>, values: &dyn Values, target: Target) -> Option<Target>;
 }
 
 /// Finds the one target of a statement by its values. Gives what the room's `route` would, or nothing.

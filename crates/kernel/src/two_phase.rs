@@ -63,6 +63,15 @@ pub enum Against {
     Everybody,
 }
 
+/// What becomes of a table lock that is not to be had at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// It is waited for.
+    Waits,
+    /// It fails.
+    Fails,
+}
+
 impl Isolation {
     /// Reads a level's name in any spelling of its vendors (`REPEATABLE READ`, `'repeatable-read'`, …); `None` for lower levels.
     pub fn read(name: &str) -> Option<Self> {
@@ -186,8 +195,13 @@ pub trait TwoPhase: Send + Sync + Debug {
     fn snapshot_query(&self) -> &'static str;
 
     /// Locks tables (names as SQL text, at least one) until the open transaction ends, against those who write there, or also against those who lock
-    /// them so themselves; or fails at once where it would have to wait for somebody. `None` where SERIALIZABLE locks what is read anyway.
-    fn lock_tables(&self, _tables: &[&str], _against: Against, _waits: bool) -> Option<String> {
+    /// them so themselves. `None` where SERIALIZABLE locks what is read anyway.
+    fn lock_tables(
+        &self,
+        _tables: &[&str],
+        _against: Against,
+        _patience: Patience,
+    ) -> Option<String> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 use bigdecimal::BigDecimal;
 use bytes::Bytes;
+use pando_sql::ast::Literal;
 
 /// One value. Dates and times are `Text` in the standard form (`2026-01-31 13:45:00.5`), of which the [`Kind`] tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,21 @@ impl Value {
     /// Whether it is SQL NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
+    }
+
+    /// A literal's value; `None` for a number that is none.
+    pub fn of_literal(literal: &Literal) -> Option<Self> {
+        Some(match literal {
+            Literal::Integer(n) => Self::Int(*n),
+            Literal::Number(text) => match text.parse::<u64>() {
+                Ok(n) => Self::UInt(n),
+                Err(_) => Self::decimal(text)?,
+            },
+            Literal::Text(text) | Literal::Typed(_, text) => Self::Text(text.clone()),
+            Literal::Bytes(bytes) => Self::Bytes(bytes.clone().into()),
+            Literal::Boolean(b) => Self::Bool(*b),
+            Literal::Null => Self::Null,
+        })
     }
 
     /// An exact number, with or without an exponent; `None` when the text is none or longer than any server's numbers. Without that

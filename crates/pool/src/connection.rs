@@ -1,13 +1,12 @@
 //! A connection lent out.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use pando_kernel::{Backend, Connector, Execution};
 
-use crate::Pool;
+use crate::definitions::{Defining, relied_on};
 use crate::leash::Leash;
 use crate::live::{Gone, Live, clean};
 use crate::recover;
@@ -23,7 +22,9 @@ pub struct Connection {
     /// Has its connection with it until this is dropped.
     slot: Slot,
     fate: Fate,
-    is_tainted: bool,
+    defining: Option<Defining>,
+    /// The definitions that its borrower relies on, by their number.
+    relied_on: Option<u64>,
     dress: Option<Dress>,
     gone: Gone,
 }
@@ -46,6 +47,8 @@ pub enum Left {
     State,
     /// What only [`Execution::Scrub`] does.
     Anything,
+    /// The same, and definitions of which nobody knows.
+    Definitions,
 }
 
 impl Fate {
@@ -61,7 +64,7 @@ impl Fate {
 impl Connection {
     pub(crate) fn lent(mut slot: Slot, live: Box<Live>) -> Self {
         slot.live = Some(live);
-        Self { slot, fate: Fate::Return, is_tainted: false, dress: None, gone: Gone }
+        Self { slot, fate: Fate::Return, defining: None, relied_on: None, dress: None, gone: Gone }
     }
 
     /// The storage unit's name.
@@ -105,25 +108,29 @@ impl Connection {
 
     /// The same where nobody knows what is left behind, and a connection that does not forget it is closed. Then it is brought to this state, which its borrower has had accepted: the next one probably wants the same.
     pub fn taint(&mut self, left: Left, dress: Option<Dress>) {
-        self.is_tainted = true;
         match left {
             Left::State => self.spoil(),
             Left::Anything => self.fate = Fate::Scrub,
+            Left::Definitions => {
+                self.fate = Fate::Scrub;
+                let shared = self.slot.shared();
+                self.defining = self.defining.take().or_else(|| shared.map(Defining::begin));
+            }
         }
         self.dress = dress;
+    }
+
+    /// Whether nobody may have defined anything on its server since the definitions were read. Whoever may do so while it is lent has it forget everything when it comes
+    /// back: what it ran may have waited for a lock until a trigger was there.
+    pub fn relies_on_definitions(&mut self) -> bool {
+        let now = self.slot.shared().and_then(|shared| relied_on(shared));
+        self.relied_on = self.relied_on.or(now);
+        now.is_some()
     }
 
     /// Closes the connection instead of giving it back.
     pub fn discard(mut self) {
         self.fate = Fate::Close;
-    }
-}
-
-impl Pool {
-    /// How often a connection came back on which anything may have been done ([`Connection::taint`]): as long as the number is the same, nobody has defined anything here by a
-    /// function of his own.
-    pub fn taints(&self) -> u64 {
-        self.shared.taints.load(Ordering::Relaxed)
     }
 }
 
@@ -163,12 +170,13 @@ impl Drop for Connection {
             return;
         }
         shared.rest(&mut live.memory);
-        if self.is_tainted {
-            shared.taints.fetch_add(1, Ordering::Relaxed);
+        if self.relied_on.is_some_and(|number| number != shared.definitions.begun()) {
+            self.fate = Fate::Scrub;
         }
         if !clean(condition) {
             if shared.begin_recovery() {
-                recover::start(Arc::clone(shared), slot, (live, self.fate.remedy()));
+                let unclean = (live, self.fate.remedy(), self.defining.take());
+                recover::start(Arc::clone(shared), slot, unclean);
             }
         } else if self.fate == Fate::Return
             || live.begin_to_clean(self.fate.remedy(), self.dress.take())

@@ -4,6 +4,7 @@
 
 mod connection;
 mod crowd;
+mod definitions;
 mod fence;
 mod idle;
 mod keeper;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use pando_kernel::runtime::within;
 use pando_kernel::{Backend, CopyInput, Execution};
 
+use crate::definitions::Defining;
 use crate::live::Live;
 use crate::shared::Shared;
 use crate::slot::Slot;
@@ -29,8 +30,11 @@ impl Drop for Counted {
     }
 }
 
+/// An unclean connection, what it runs when it is clean, and that it may define something until then.
+pub(crate) type Unclean = (Box<Live>, Execution, Option<Defining>);
+
 /// Spawns the recovery of a connection; [`Shared::begin_recovery`] has counted it. The slot stays taken meanwhile.
-pub(crate) fn start(shared: Arc<Shared>, slot: Slot, unclean: (Box<Live>, Execution)) {
+pub(crate) fn start(shared: Arc<Shared>, slot: Slot, unclean: Unclean) {
     let counted = Counted(Arc::clone(&shared));
     let runtime = Arc::clone(&shared.runtime);
     runtime.spawn(Box::pin(recover(counted, slot, unclean)));
@@ -54,8 +58,8 @@ async fn stop(shared: &Shared, live: &mut Live) {
     }
 }
 
-async fn recover(counted: Counted, mut slot: Slot, unclean: (Box<Live>, Execution)) {
-    let (mut live, remedy) = unclean;
+async fn recover(counted: Counted, mut slot: Slot, unclean: Unclean) {
+    let (mut live, remedy, _defining) = unclean;
     let shared = &counted.0;
     if live.backend.condition().outstanding > 0 {
         // An error here says that no copy is under way, or that its server has no other way of giving it up than a closed connection.

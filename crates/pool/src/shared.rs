@@ -10,6 +10,7 @@ use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
 use crate::crowd;
+use crate::definitions::Definitions;
 use crate::fence::Fence;
 use crate::idle::Idle;
 use crate::live::{Live, Memory, Witness};
@@ -52,8 +53,7 @@ pub(crate) struct Shared {
     /// The last attempt to connect failed.
     pub(crate) unreachable: AtomicBool,
     pub(crate) fence: Arc<Fence>,
-    /// How often a connection came back on which anything may have been done.
-    pub(crate) taints: AtomicU64,
+    pub(crate) definitions: Definitions,
     state: Mutex<State>,
 }
 
@@ -134,7 +134,7 @@ impl Shared {
             kept: AtomicBool::new(false),
             suspicion: AtomicU64::new(0),
             unreachable: AtomicBool::new(false),
-            taints: AtomicU64::new(0),
+            definitions: Definitions::default(),
             state: Mutex::new(State::default()),
         }
     }

@@ -12,9 +12,12 @@ use scene::{at_most, expect, scene};
 
 #[test]
 fn it_forgets_before_it_is_lent_again() {
-    for (left, told) in
-        [(Some(Left::Anything), "SCRUB"), (Some(Left::State), "RESET"), (None, "RESET")]
-    {
+    for (left, told) in [
+        (Some(Left::Definitions), "SCRUB"),
+        (Some(Left::Anything), "SCRUB"),
+        (Some(Left::State), "RESET"),
+        (None, "RESET"),
+    ] {
         let scene = scene(at_most(1));
         let mut connection = scene.take();
         connection.set_session_state(7);
@@ -27,7 +30,7 @@ fn it_forgets_before_it_is_lent_again() {
         let connection = scene.take();
         assert_eq!(scene.unit.statements(), [told]);
         assert_eq!((connection.session_state(), scene.unit.connections().opened), (0, 1));
-        assert_eq!(scene.pool.taints(), u64::from(left.is_some()));
+        assert_eq!(scene.pool.is_settled(), left != Some(Left::Definitions));
         drop(connection);
         drop(scene.take());
         assert_eq!(scene.unit.statements(), [told], "once is enough");
@@ -97,4 +100,60 @@ fn those_that_are_clean_are_taken_before() {
     second.taint(Left::Anything, None);
     drop(second);
     assert_eq!(scene.take().token(), clean);
+}
+
+#[test]
+fn definitions_are_settled_when_they_were_read_behind_all_who_may_make_some() {
+    let scene = scene(at_most(2));
+    assert!(scene.pool.is_settled());
+    let mut first = scene.take();
+    first.taint(Left::Definitions, None);
+    first.taint(Left::Definitions, None);
+    assert_eq!((scene.pool.definitions(), scene.pool.is_settled()), (None, false));
+    drop(first);
+    let read = scene.pool.definitions().unwrap();
+    let mut second = scene.take();
+    second.taint(Left::Definitions, None);
+    drop(second);
+    // The second may have made some behind that reading.
+    scene.pool.settle(read);
+    assert!(!scene.pool.is_settled());
+    scene.pool.settle(scene.pool.definitions().unwrap());
+    scene.pool.settle(read);
+    assert!(scene.pool.is_settled());
+}
+
+#[test]
+fn who_relied_on_definitions_that_others_may_change_meanwhile_is_scrubbed() {
+    let scene = scene(at_most(2));
+    let (mut relying, mut defining) = (scene.take(), scene.take());
+    assert!(relying.relies_on_definitions());
+    drop(relying);
+    let mut relying = scene.take();
+    assert_eq!(scene.unit.statements(), [] as [&str; 0]);
+    assert!(relying.relies_on_definitions());
+    defining.taint(Left::Definitions, None);
+    assert!(!relying.relies_on_definitions());
+    drop(defining);
+    // Read in between: what it ran may have been before it or behind it.
+    scene.pool.settle(scene.pool.definitions().unwrap());
+    assert!(relying.relies_on_definitions());
+    drop(relying);
+    let both = (scene.take(), scene.take());
+    assert_eq!(scene.unit.statements(), ["SCRUB", "SCRUB"]);
+    drop(both);
+    drop(scene.take());
+    assert_eq!(scene.unit.statements().len(), 2);
+}
+
+#[test]
+fn who_defines_in_the_middle_of_something_has_not_ended_until_it_is_in_order() {
+    let scene = scene(at_most(1));
+    let mut connection = scene.take();
+    connection.taint(Left::Definitions, None);
+    scene.run(&mut connection, "BEGIN").unwrap();
+    drop(connection);
+    assert_eq!(scene.pool.definitions(), None);
+    drop(scene.take());
+    assert_eq!(scene.pool.definitions(), Some(1));
 }

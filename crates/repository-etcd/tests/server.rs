@@ -1,101 +1,45 @@
 //! etcd passes what every repository passes. ETCD1_PORT is where it listens; with SERVICES_DIR it is stopped and started, too.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests only")]
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_repository::conformance::{self, Relay, Relayed, Script, Server, Stand, Tokio};
-use pando_repository::{Change, Error, Key, Prefix, Repository, Result};
+use pando_repository::conformance::{self, Kind, Remote, Tokio};
+use pando_repository::{Change, Error, Key, Prefix, Repository};
 use pando_repository_etcd::{Credentials, Etcd, Options};
+use tokio::runtime::Builder;
 
-struct Cluster {
-    endpoints: String,
-    options: Options,
-    script: Option<Script>,
-    runtime: SharedRuntime,
-}
-
-impl Cluster {
-    /// `None`, and a line that says so, without a server.
-    fn found(name: &str, runtime: SharedRuntime) -> Option<Self> {
-        let Ok(port) = std::env::var("ETCD1_PORT") else {
-            println!("skipped {name}: ETCD1_PORT is not set");
-            return None;
-        };
-        // The second of the two listens nowhere: the other one is found.
-        let endpoints = format!("127.0.0.1:{port},127.0.0.1:1");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/services/server");
-        let script = std::env::var("SERVICES_DIR").ok();
-        let script = script.map(|folder| Script { program, folder, name: "etcd1".into() });
-        let namespace = Key::parse(&format!("/test/{name}-{}", std::process::id())).unwrap();
-        let mut options = Options::new(&endpoints, namespace).unwrap();
-        options.session_timeout = Duration::from_secs(2);
-        options.deadline = Duration::from_secs(4);
-        Some(Self { endpoints: format!("127.0.0.1:{port}"), options, script, runtime })
-    }
-
-    fn open(&self) -> Result<Etcd> {
-        Etcd::open(self.options.clone(), self.runtime.clone())
-    }
-}
-
-impl Stand for Cluster {
-    fn instance(&self) -> BoxFuture<'_, Result<Arc<dyn Repository>>> {
-        Box::pin(async { Ok(Arc::new(self.open()?) as Arc<dyn Repository>) })
-    }
-
-    fn behind_relay(&self) -> BoxFuture<'_, Option<Result<Relayed>>> {
-        let relay = Relay::to(self.endpoints.parse().unwrap()).unwrap();
-        let endpoints = relay.address().to_string();
-        let options = Options::new(&endpoints, self.options.namespace.clone()).unwrap();
-        let (session_timeout, deadline) = (self.options.session_timeout, self.options.deadline);
-        let options = Options { session_timeout, deadline, ..options };
-        let made = Etcd::open(options, self.runtime.clone());
-        Box::pin(async { Some(made.map(|made| (Arc::new(made) as Arc<dyn Repository>, relay))) })
-    }
-
-    fn server(&self) -> Option<&dyn Server> {
-        self.script.as_ref().map(|script| script as &dyn Server)
-    }
-
-    fn runtime(&self) -> SharedRuntime {
-        self.runtime.clone()
-    }
-}
-
-fn tokio() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
+const KIND: Kind<Options> = Kind {
+    service: "etcd1",
+    options: |servers, namespace| {
+        let options = Options::new(servers, namespace).unwrap();
+        let (session_timeout, deadline) = (Duration::from_secs(2), Duration::from_secs(4));
+        Options { session_timeout, deadline, ..options }
+    },
+    open: |options, runtime| Ok(Arc::new(Etcd::open(options, runtime)?)),
+};
 
 /// All of it in one test, as it stops the server.
 #[test]
 fn etcd_is_a_repository() {
-    let tokio = tokio();
-    let Some(stand) = Cluster::found("conformance", Tokio::shared(&tokio)) else { return };
-    let (mut count, mut failed) = (0, 0);
-    let mut tell = |(name, outcome): conformance::Outcome| match outcome {
-        Ok(()) => {
-            count += 1;
-            println!("ok etcd/{name}");
-        }
-        Err(why) => {
-            failed += 1;
-            println!("FAILED etcd/{name}: {why}");
-        }
+    let tokio = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let Some(stand) = Remote::found(KIND, "conformance", Tokio::shared(&tokio)) else {
+        println!("skipped conformance: ETCD1_PORT is not set");
+        return;
     };
-    tokio.block_on(conformance::run(&stand, &mut tell));
+    let stand = stand.unwrap();
+    let say = &mut |line| println!("{line}");
+    let tally = tokio.block_on(conformance::report(&stand, "etcd", say));
     tokio.block_on(a_password_is_asked_for_and_its_token_renewed(&stand));
     println!("ok etcd/a_password_is_asked_for_and_its_token_renewed");
-    assert!(failed == 0 && count >= 16, "{count} held, {failed} failed");
+    assert!(tally.failed == 0 && tally.held >= 16, "{tally:?}");
 }
 
 /// Root's password is set and taken away again through the gateway itself, with nothing of ours but the last two steps.
-async fn a_password_is_asked_for_and_its_token_renewed(stand: &Cluster) {
+async fn a_password_is_asked_for_and_its_token_renewed(stand: &Remote<Options>) {
     let post = |path: &str, token: &str, body: &str| {
         use std::io::{Read, Write};
-        let mut stream = std::net::TcpStream::connect(&stand.endpoints).unwrap();
+        let mut stream = std::net::TcpStream::connect(&stand.address).unwrap();
         let length = body.len();
         let login = match token {
             "" => String::new(),

@@ -1,99 +1,43 @@
 //! ZooKeeper passes what every repository passes. ZK1_PORT is where it listens; with SERVICES_DIR it is stopped and started, too.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests only")]
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_repository::conformance::{self, Relay, Relayed, Script, Server, Stand, Tokio};
-use pando_repository::{Change, Error, Key, Lifetime, Prefix, Repository, Result};
+use pando_repository::conformance::{self, Kind, Remote, Tokio};
+use pando_repository::{Change, Error, Key, Lifetime, Prefix, Repository};
 use pando_repository_zookeeper::{Options, ZooKeeper};
+use tokio::runtime::Builder;
 
-struct Ensemble {
-    servers: String,
-    options: Options,
-    script: Option<Script>,
-    runtime: SharedRuntime,
-}
-
-impl Ensemble {
-    /// `None`, and a line that says so, without a server.
-    fn found(name: &str, runtime: SharedRuntime) -> Option<Self> {
-        let Ok(port) = std::env::var("ZK1_PORT") else {
-            println!("skipped {name}: ZK1_PORT is not set");
-            return None;
-        };
-        // The second of the two listens nowhere: the other one is found.
-        let servers = format!("127.0.0.1:{port},127.0.0.1:1");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testing/services/server");
-        let script = std::env::var("SERVICES_DIR").ok();
-        let script = script.map(|folder| Script { program, folder, name: "zk1".into() });
-        let namespace = Key::parse(&format!("/test/{name}-{}", std::process::id())).unwrap();
-        let mut options = Options::new(&servers, namespace).unwrap();
-        options.session_timeout = Duration::from_secs(2);
-        options.deadline = Duration::from_secs(4);
-        Some(Self { servers: format!("127.0.0.1:{port}"), options, script, runtime })
-    }
-
-    fn open(&self) -> Result<ZooKeeper> {
-        ZooKeeper::open(self.options.clone(), self.runtime.clone())
-    }
-}
-
-impl Stand for Ensemble {
-    fn instance(&self) -> BoxFuture<'_, Result<Arc<dyn Repository>>> {
-        Box::pin(async { Ok(Arc::new(self.open()?) as Arc<dyn Repository>) })
-    }
-
-    fn behind_relay(&self) -> BoxFuture<'_, Option<Result<Relayed>>> {
-        let relay = Relay::to(self.servers.parse().unwrap()).unwrap();
-        let servers = relay.address().to_string();
-        let options = Options::new(&servers, self.options.namespace.clone()).unwrap();
-        let (session_timeout, deadline) = (self.options.session_timeout, self.options.deadline);
-        let options = Options { session_timeout, deadline, ..options };
-        let made = ZooKeeper::open(options, self.runtime.clone());
-        Box::pin(async { Some(made.map(|made| (Arc::new(made) as Arc<dyn Repository>, relay))) })
-    }
-
-    fn server(&self) -> Option<&dyn Server> {
-        self.script.as_ref().map(|script| script as &dyn Server)
-    }
-
-    fn runtime(&self) -> SharedRuntime {
-        self.runtime.clone()
-    }
-}
-
-fn tokio() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
+const KIND: Kind<Options> = Kind {
+    service: "zk1",
+    options: |servers, namespace| {
+        let options = Options::new(servers, namespace).unwrap();
+        let (session_timeout, deadline) = (Duration::from_secs(2), Duration::from_secs(4));
+        Options { session_timeout, deadline, ..options }
+    },
+    open: |options, runtime| Ok(Arc::new(ZooKeeper::open(options, runtime)?)),
+};
 
 /// All of it in one test, as it stops the server.
 #[test]
 fn zookeeper_is_a_repository() {
-    let tokio = tokio();
-    let Some(stand) = Ensemble::found("conformance", Tokio::shared(&tokio)) else { return };
-    let (mut count, mut failed) = (0, 0);
-    let mut tell = |(name, outcome): conformance::Outcome| match outcome {
-        Ok(()) => {
-            count += 1;
-            println!("ok zookeeper/{name}");
-        }
-        Err(why) => {
-            failed += 1;
-            println!("FAILED zookeeper/{name}: {why}");
-        }
+    let tokio = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let Some(stand) = Remote::found(KIND, "conformance", Tokio::shared(&tokio)) else {
+        println!("skipped conformance: ZK1_PORT is not set");
+        return;
     };
-    tokio.block_on(conformance::run(&stand, &mut tell));
+    let stand = stand.unwrap();
+    let say = &mut |line| println!("{line}");
+    let tally = tokio.block_on(conformance::report(&stand, "zookeeper", say));
     tokio.block_on(only_the_creator_reads_what_a_digest_protects(&stand));
     println!("ok zookeeper/only_the_creator_reads_what_a_digest_protects");
     tokio.block_on(what_other_programs_write_is_told_and_read(&stand));
     println!("ok zookeeper/what_other_programs_write_is_told_and_read");
-    assert!(failed == 0 && count >= 16, "{count} held, {failed} failed");
+    assert!(tally.failed == 0 && tally.held >= 16, "{tally:?}");
 }
 
-async fn only_the_creator_reads_what_a_digest_protects(stand: &Ensemble) {
+async fn only_the_creator_reads_what_a_digest_protects(stand: &Remote<Options>) {
     let open = |digest: Option<&str>| {
         let mut options = stand.options.clone();
         options.namespace = options.namespace.child("secret").unwrap();
@@ -113,8 +57,8 @@ async fn only_the_creator_reads_what_a_digest_protects(stand: &Ensemble) {
 }
 
 /// A namespace inside another one shows to it as keys like any other, though its changes are made past it.
-async fn what_other_programs_write_is_told_and_read(stand: &Ensemble) {
-    let outer = stand.open().unwrap();
+async fn what_other_programs_write_is_told_and_read(stand: &Remote<Options>) {
+    let outer = ZooKeeper::open(stand.options.clone(), stand.runtime.clone()).unwrap();
     let mut options = stand.options.clone();
     options.namespace = options.namespace.child("inner").unwrap();
     let inner = ZooKeeper::open(options, stand.runtime.clone()).unwrap();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_repository::conformance::{self, Relayed, Server, Stand, Tokio};
+use pando_repository::conformance::{self, Relayed, Server, Stand, Tally, Tokio};
 use pando_repository::embedded::{Options, Store};
 use pando_repository::{Change, Key, Prefix, Repository, Result};
 
@@ -37,17 +37,10 @@ fn the_embedded_store_is_a_repository() {
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let runtime = Tokio::shared(&tokio);
     let store = Store::open(folder.path(), runtime.clone(), Options::default()).unwrap();
-    let mut failed = Vec::new();
-    let mut count = 0;
-    let mut tell = |(name, outcome)| {
-        count += 1;
-        println!("{name}: {outcome:?}");
-        if outcome != Ok(()) {
-            failed.push(name);
-        }
-    };
-    tokio.block_on(conformance::run(&Folder { store, runtime }, &mut tell));
-    assert!(failed.is_empty() && count == 15, "{count} ran, failed: {failed:?}");
+    let stand = Folder { store, runtime };
+    let say = &mut |line| println!("{line}");
+    let tally = tokio.block_on(conformance::report(&stand, "embedded", say));
+    assert_eq!(tally, Tally { held: 15, failed: 0 });
 }
 
 #[test]

@@ -65,8 +65,8 @@ pub fn connector(unit: &StorageUnit, data: &Path) -> Arc<dyn Connector> {
     }
 }
 
-fn mysql(unit: &StorageUnit) -> pando_mysql::backend::Settings {
-    let mut settings = pando_mysql::backend::Settings::new(&unit.name, address(unit));
+fn mysql(unit: &StorageUnit) -> pando_mysql::Options {
+    let mut settings = pando_mysql::Options::new(&unit.name, address(unit));
     settings.tls = tls(unit.connection.tls);
     settings.authority.clone_from(&unit.connection.root_certificate);
     settings.identity = identity(unit);

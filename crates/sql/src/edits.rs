@@ -46,6 +46,47 @@ impl Edits {
         self.list.iter().any(|(edit, _)| inside(edit))
     }
 
+    /// Adds the edits of another set, behind those that are there.
+    pub fn append(&mut self, other: &Self) {
+        self.list.extend(other.list.iter().cloned());
+    }
+
+    /// Whether an edit of one set and one of the other are about the same part of the text, so that applying both would lose one of them. What lies inside a
+    /// part that the other only takes out may be lost. A set that is compared with itself clashes where it changes one part twice.
+    pub fn clash(&self, other: &Self) -> bool {
+        let own = self.list.iter().map(|edit| (edit, false));
+        let mut all: Vec<_> = own.chain(other.list.iter().map(|edit| (edit, true))).collect();
+        // What encloses comes before what it encloses.
+        all.sort_by_key(|((span, text), _)| {
+            (span.start, std::cmp::Reverse(span.end), !takes_out(text))
+        });
+        let is_same = std::ptr::eq(self, other);
+        if is_same {
+            all.retain(|(_, is_other)| !is_other);
+        }
+        let (mut replaced, mut removed) = ([Span::at(0); 2], [Span::at(0); 2]);
+        for ((span, text), is_other) in all {
+            let by = usize::from(is_other);
+            let against = if is_same { by } else { 1 - by };
+            let loses = match span.start == span.end {
+                // At the edge of a range nothing is lost.
+                true => replaced[against].start < span.start && span.start < replaced[against].end,
+                false => {
+                    span.start < replaced[against].end
+                        || span.start < removed[against].end && removed[against].end < span.end
+                }
+            };
+            if loses {
+                return true;
+            }
+            let ranges = if takes_out(text) { &mut removed } else { &mut replaced };
+            if ranges[by].end < span.end && span.start < span.end {
+                ranges[by] = *span;
+            }
+        }
+        false
+    }
+
     /// The text with every edit applied, as [`Edits::pieces`] says.
     pub fn apply(&self, text: &str) -> String {
         let grown: usize = self.list.iter().map(|(_, t)| t.len()).sum();
@@ -82,6 +123,11 @@ impl Edits {
         pieces.push(Piece::Kept(Span::new(done, length)));
         pieces
     }
+}
+
+/// Whether nothing stands in the place of what an edit replaces, but perhaps a comma between what is left.
+fn takes_out(text: &str) -> bool {
+    text.chars().all(|letter| letter == ',' || letter == ' ')
 }
 
 /// A piece of an edited text.
@@ -127,6 +173,40 @@ mod tests {
             all.around(Span::new(7, 8), format!("{mark}("), format!("){mark}"));
         }
         assert_eq!(all.apply("select * from t"), "select a(b(c(*)c)b)a from t");
+    }
+
+    #[test]
+    fn two_sets_clash_where_one_would_lose_an_edit() {
+        let set = |edits: &[(u32, u32, &str)]| {
+            let mut all = Edits::default();
+            for (start, end, text) in edits {
+                all.replace(Span::new(*start, *end), *text);
+            }
+            all
+        };
+        for (one, other, expected) in [
+            (&[(7, 8, "a")][..], &[(14, 15, "b")][..], false),
+            (&[(7, 8, "a")], &[(7, 8, "b")], true),
+            (&[(7, 8, "a")], &[(0, 15, "b")], true),
+            (&[(7, 15, "a")], &[(14, 18, "b")], true),
+            // What is taken out takes along what lies in it, and no more.
+            (&[(7, 8, "a")], &[(0, 15, "")], false),
+            (&[(7, 8, "a")], &[(7, 8, "")], false),
+            (&[(7, 15, "a")], &[(8, 18, "")], true),
+            (&[(7, 15, "a")], &[(0, 12, "")], true),
+            // Insertions.
+            (&[(7, 7, "a")], &[(7, 8, "b")], false),
+            (&[(8, 8, "a")], &[(7, 8, "b")], false),
+            (&[(8, 8, "a")], &[(7, 9, "b")], true),
+            (&[(8, 8, "a")], &[(8, 8, "b")], false),
+        ] {
+            let (one, other) = (set(one), set(other));
+            assert_eq!(one.clash(&other), expected, "{one:?} {other:?}");
+            assert_eq!(other.clash(&one), expected, "{other:?} {one:?}");
+            assert!(!one.clash(&one));
+        }
+        let twice = set(&[(7, 8, "a"), (7, 8, "b")]);
+        assert!(twice.clash(&twice));
     }
 
     #[test]

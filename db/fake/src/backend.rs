@@ -10,7 +10,7 @@ use pando_kernel::dialect::Metadata;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
     Backend, CancelToken, Completion, CopyInput, Description, Error, Event, Execution, Kind,
-    Result, Value,
+    Result, Value, Whole,
 };
 
 use crate::error::{lost, sent, server_error};
@@ -231,6 +231,28 @@ fn pieces(reply: Reply) -> VecDeque<Piece> {
     }
 }
 
+/// A reply of columns, rows and completion in one, and how many rows it has; `None` for any other.
+fn whole(pieces: &[Piece]) -> Result<Option<(Whole, usize)>> {
+    let (columns, rows, completion) = match pieces {
+        [Piece::Event(Event::Complete(done))] => (None, None, done),
+        [Piece::Event(Event::Columns(columns)), Piece::Event(Event::Complete(done))] => {
+            (Some(columns), None, done)
+        }
+        [
+            Piece::Event(Event::Columns(columns)),
+            Piece::Rows(_, rows),
+            Piece::Event(Event::Complete(done)),
+        ] => (Some(columns), Some(rows), done),
+        _ => return Ok(None),
+    };
+    let count = rows.map_or(0, VecDeque::len);
+    let rows = columns.zip(rows).map(|(columns, rows)| {
+        neutral_rows(columns, &rows.iter().cloned().collect::<Vec<Vec<Value>>>())
+    });
+    let (columns, completion) = (columns.cloned(), completion.clone());
+    Ok(Some((Whole { columns, rows: rows.transpose()?, completion }, count)))
+}
+
 /// The reply to a describe request for a text that would be answered so. `marks` is the number of parameter marks in the text.
 fn described(reply: Reply, marks: usize) -> VecDeque<Piece> {
     let columns = match reply {
@@ -264,6 +286,23 @@ impl Backend for FakeBackend {
         };
         let current = self.begin(execution);
         self.step(current, cx)
+    }
+
+    fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
+        self.check_alive()?;
+        let in_pieces = !self.unit.lock().answers_whole || self.waits_for_speech(cx);
+        if in_pieces || self.current.is_some() {
+            return Poll::Ready(Ok(None));
+        }
+        let Some(execution) = self.queue.pop_front() else { return Poll::Ready(Ok(None)) };
+        let mut current = self.begin(execution);
+        let Some((whole, count)) = whole(current.pieces.make_contiguous())? else {
+            self.current = Some(current);
+            return Poll::Ready(Ok(None));
+        };
+        self.unit.lock().rows_sent += count;
+        self.finish(&current.verb);
+        Poll::Ready(Ok(Some(whole)))
     }
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {

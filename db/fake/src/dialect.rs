@@ -6,7 +6,7 @@ use pando_kernel::dialect::{
 };
 use pando_kernel::transfer::{Field, Transfer};
 use pando_kernel::waits::{Server, Waits};
-use pando_kernel::{Column, Error, Kind, Result, ServerError, Value};
+use pando_kernel::{Column, Effectful, Effects, Error, Kind, Result, ServerError, Value};
 
 use pando_sql::{Fold, Placeholder, Syntax};
 
@@ -62,6 +62,8 @@ pub struct FakeDialect {
     pub error_fails_transaction: bool,
     /// Whether [`Language::transfer`] tells how rows travel.
     pub transfers: bool,
+    /// Whether [`Metadata::effects`] tells of functions with effects; none has any then.
+    pub has_effects: bool,
 }
 
 impl Default for FakeDialect {
@@ -72,12 +74,15 @@ impl Default for FakeDialect {
             nulls_first: false,
             error_fails_transaction: false,
             transfers: false,
+            has_effects: false,
         }
     }
 }
 
 /// What a fake unit is asked for its name.
 pub const WHO_ARE_YOU: &str = "WHO ARE YOU";
+/// What a fake unit is asked for what has effects.
+pub const WHAT_HAS_EFFECTS: &str = "WHAT HAS EFFECTS";
 /// What a fake unit is asked about waits.
 pub const WHO_WAITS: &str = "WHO WAITS";
 
@@ -95,6 +100,20 @@ impl Waits for FakeDialect {
         let (number, sqlstate) =
             if self.error_fails_transaction { (0, "40P01") } else { (1213, "40001") };
         ServerError { number, ..server_error(sqlstate, "deadlock") }
+    }
+}
+
+impl Effects for FakeDialect {
+    fn query(&self) -> &'static str {
+        WHAT_HAS_EFFECTS
+    }
+
+    fn read(&self, _rows: &[Vec<Value>]) -> Effectful {
+        Effectful::default()
+    }
+
+    fn is_harmless(&self, _function: &str) -> bool {
+        true
     }
 }
 
@@ -179,6 +198,10 @@ impl Language for FakeDialect {
 }
 
 impl Metadata for FakeDialect {
+    fn effects(&self) -> Option<&dyn Effects> {
+        self.has_effects.then_some(self)
+    }
+
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         schema.map_or_else(
             || format!("SHOW COLUMNS FROM {}", self.quote(table)),

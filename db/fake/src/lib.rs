@@ -10,7 +10,7 @@ mod source;
 mod types;
 mod unit;
 
-pub use dialect::{BACKTICK, FakeDialect, STANDARD, WHO_ARE_YOU, WHO_WAITS};
+pub use dialect::{BACKTICK, FakeDialect, STANDARD, WHAT_HAS_EFFECTS, WHO_ARE_YOU, WHO_WAITS};
 pub use error::server_error;
 pub use runtime::{FakeRuntime, poll_once};
 pub use script::Reply;

@@ -110,6 +110,7 @@ pub(crate) struct State {
     pub(crate) hanging: Vec<Waker>,
     /// Its connections say nothing.
     pub(crate) is_silent: bool,
+    pub(crate) answers_whole: bool,
     connects: Connects,
 }
 
@@ -149,6 +150,7 @@ impl Unit {
             rows_sent: 0,
             hanging: Vec::new(),
             is_silent: false,
+            answers_whole: false,
             connects: Connects::Accept,
         };
         let (open, state) = (AtomicUsize::new(0), Mutex::new(state));
@@ -198,6 +200,12 @@ impl Unit {
     /// Sends so many rows per chunk (at least one; 2 unless told).
     pub fn rows_per_chunk(&self, count: usize) -> &Self {
         self.inner.lock().rows_per_chunk = count.max(1);
+        self
+    }
+
+    /// Gives replies of columns, rows and completion in one from now on, to whom asks for them so.
+    pub fn answers_whole(&self) -> &Self {
+        self.inner.lock().answers_whole = true;
         self
     }
 

@@ -177,7 +177,9 @@ impl Judge {
                 if SERVERS.iter().any(|words| begins(rest, words)) {
                     self.privileged(&spoken(rest))?;
                 }
-                self.shows(rest, at > 0 || self.depth > 0 || self.is_hinted)?;
+                if at > 0 || self.depth > 0 || self.is_hinted {
+                    self.shows(rest)?;
+                }
                 if USERS.iter().any(|words| begins(rest, words)) {
                     self.privileged(&spoken(rest))?;
                 }
@@ -197,12 +199,12 @@ impl Judge {
     }
 
     /// What a storage unit would tell by itself, of its own user and of all its databases: Pando answers these where they come alone.
-    fn shows(&self, rest: &[Item<'_>], is_units: bool) -> Result<()> {
-        if is_units && begins(rest, &["show", "grants"]) {
+    fn shows(&self, rest: &[Item<'_>]) -> Result<()> {
+        if begins(rest, &["show", "grants"]) {
             self.privileged("what the user of a storage unit may do")?;
         }
         let is_whole = || WHOLE.iter().any(|words| begins(rest, words));
-        match is_units && self.reach == Reach::Own && is_whole() {
+        match self.reach == Reach::Own && is_whole() {
             true => Err(for_administrators(&format!("{} of a storage unit", spoken(rest)))),
             false => Ok(()),
         }

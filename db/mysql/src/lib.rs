@@ -12,6 +12,6 @@ mod modes;
 pub mod row;
 pub mod types;
 
-pub use backend::MySqlConnector;
+pub use backend::{MySqlConnector, Options};
 pub use dialect::MySql;
 pub use frontend::Door;

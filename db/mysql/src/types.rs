@@ -1,14 +1,16 @@
 //! MySQL's column types, flags and character sets, and their values in text and binary form.
 
+mod binary;
 mod flags;
-mod read;
 mod temporal;
-mod write;
+mod text;
 
+pub use binary::{
+    glimpse_binary, parameter_value, put_binary_raw, put_parameter, read_binary, write_binary,
+};
 pub use flags::{BINARY_CHARSET, flag};
-pub use read::{glimpse_binary, glimpse_text, parameter_value, read_binary, read_text};
 pub use temporal::{Clock, Stamp};
-pub use write::{float_text, put_binary_raw, put_parameter, text_of, write_binary, write_text};
+pub use text::{float_text, glimpse_text, read_text, text_of, write_text};
 
 use pando_kernel::{Column, Format, Kind, Native};
 
@@ -212,35 +214,4 @@ pub fn definition_of(column: &Column) -> crate::codec::Column {
 pub const TEXT_CHARSET: u16 = 45;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_type_byte_finds_its_type() {
-        let known = (0..=255u8).filter_map(|byte| ColumnType::from_byte(byte).map(|t| (byte, t)));
-        let mut count = 0;
-        for (byte, column_type) in known {
-            assert_eq!(column_type as u8, byte);
-            count += 1;
-        }
-        assert_eq!(count, 33);
-    }
-
-    #[test]
-    fn kinds_follow_flags_and_character_set() {
-        use ColumnType as T;
-        let cases = [
-            (T::LongLong, flag::UNSIGNED, 63, Kind::UInt),
-            (T::LongLong, 0, 63, Kind::Int),
-            (T::VarString, 0, 63, Kind::Bytes),
-            (T::VarString, 0, 45, Kind::Text),
-            (T::String, flag::ENUM, 45, Kind::Other),
-            (T::Blob, 0, 45, Kind::Text),
-            (T::Json, 0, 63, Kind::Other),
-            (T::NewDecimal, 0, 63, Kind::Decimal),
-        ];
-        for (column_type, flags, charset, kind) in cases {
-            assert_eq!(column_type.kind(flags, charset), kind, "{column_type:?}");
-        }
-    }
-}
+mod tests;

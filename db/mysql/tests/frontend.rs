@@ -12,21 +12,21 @@ use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, SharedRuntime, TlsMode};
 use pando_kernel::{CopyInput, ErrorKind, Event, Result, Value};
 use pando_mysql::MySqlConnector;
-use pando_mysql::backend::{Count, Settings};
+use pando_mysql::backend::{Count, Options};
 use pando_mysql::codec::{Capabilities, ColumnDefinition, Eof, ErrPacket, OkPacket, Status};
 use support::raw::{BASE, Raw};
 use support::script::{Clear, HOUSE, House, Inside};
 use support::{event, execute, number, prepared, reply, text};
 
-fn settings(user: &str, password: &str) -> Settings {
-    let mut settings = Settings::new("door", Address::Tcp("nowhere".into(), 0));
+fn settings(user: &str, password: &str) -> Options {
+    let mut settings = Options::new("door", Address::Tcp("nowhere".into(), 0));
     settings.user = user.into();
     settings.password = password.into();
     settings.database = "shop".into();
     settings
 }
 
-async fn enter(house: &Arc<House>, settings: Settings) -> Result<Box<dyn Backend>> {
+async fn enter(house: &Arc<House>, settings: Options) -> Result<Box<dyn Backend>> {
     let runtime: SharedRuntime = Arc::new(Inside(Arc::clone(house)));
     MySqlConnector::new(settings).connect(&runtime).await
 }

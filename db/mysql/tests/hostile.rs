@@ -12,7 +12,7 @@ use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsMode};
 use pando_kernel::{Channel, ClientTls, CopyInput, ErrorKind, Event, Secured, Value};
 use pando_mysql::MySqlConnector;
-use pando_mysql::backend::{KeySource, Settings};
+use pando_mysql::backend::{KeySource, Options};
 use pando_mysql::codec::{
     Capabilities, Column, ColumnDefinition, ErrPacket, Handshake, Inbound, OkHeader, OkPacket,
     Outbound, Status,
@@ -142,7 +142,7 @@ fn pipe() -> (SharedRuntime, Server) {
 }
 
 fn connector() -> MySqlConnector {
-    let mut settings = Settings::new("unit", Address::Tcp("nowhere".into(), 0));
+    let mut settings = Options::new("unit", Address::Tcp("nowhere".into(), 0));
     settings.user = "app".into();
     settings.password = "secret".into();
     settings.database = "shop".into();
@@ -264,7 +264,7 @@ fn a_server_is_not_asked_for_a_key_where_that_is_forbidden() {
                     server.reading().await;
                 }
             };
-            let mut settings = Settings::new("unit", Address::Tcp("nowhere".into(), 0));
+            let mut settings = Options::new("unit", Address::Tcp("nowhere".into(), 0));
             (settings.user, settings.password) = ("app".into(), "secret".into());
             settings.key = key;
             let connector = MySqlConnector::new(settings);
@@ -299,7 +299,7 @@ fn greetings_that_are_none_are_refused() {
 fn required_tls_is_not_given_up() {
     run(async {
         let (runtime, mut server) = pipe();
-        let mut settings = Settings::new("unit", Address::Tcp("nowhere".into(), 0));
+        let mut settings = Options::new("unit", Address::Tcp("nowhere".into(), 0));
         settings.tls = TlsMode::Require;
         let connector = MySqlConnector::new(settings);
         let greet = server.greet(b"mysql_native_password");

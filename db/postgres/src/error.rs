@@ -81,8 +81,8 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Opti
             if let (ErrorKind::Syntax { at, .. }, Some((text, start))) = (kind, place) {
                 more.push((b'P', character(text, start.saturating_add(*at)).to_string()));
             }
-            if let (ErrorKind::UnknownTable(name), Some(place)) = (kind, place)
-                && let Some(position) = position::of_table(name, place)
+            if let (ErrorKind::UnknownTable(name), Some((text, start))) = (kind, place)
+                && let Some(position) = position::of_table(name, text, start)
             {
                 more.push((b'P', position.to_string()));
             }
@@ -93,7 +93,7 @@ pub fn encode(buf: &mut BytesMut, severity: Severity, error: &Error, place: Opti
                 Some(malformed) => malformed.sqlstate(),
                 None => sqlstate(kind),
             };
-            plain(buf, severity, (state, &message), &more);
+            plain(buf, severity, state, &message, &more);
         }
     }
 }
@@ -157,7 +157,8 @@ fn encode_server(
 fn plain(
     buf: &mut BytesMut,
     severity: Severity,
-    (sqlstate, message): (&str, &str),
+    sqlstate: &str,
+    message: &str,
     more: &[(u8, String)],
 ) {
     let mut fields = head(severity.text(), sqlstate, message);

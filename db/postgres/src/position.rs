@@ -77,7 +77,7 @@ pub(crate) fn fields<'a>(
 }
 
 /// The character, from 1, where the statement that begins at byte `start` of `text` names this table among those that it reads or writes.
-pub(crate) fn of_table(name: &str, (text, start): (&str, u32)) -> Option<usize> {
+pub(crate) fn of_table(name: &str, text: &str, start: u32) -> Option<usize> {
     let rest = text.get(usize::try_from(start).ok()?..)?;
     let cut = pando_sql::split(rest, &SYNTAX).ok()?;
     let cut = cut.first()?;
@@ -241,13 +241,13 @@ mod tests {
         let check = |start: u32, text: &str| {
             let at = text.find('^').unwrap();
             let (plain, place) = (text.replacen('^', "", 1), text[..at].chars().count() + 1);
-            assert_eq!(of_table("nosuch", (&plain, start)), Some(place), "{text}");
+            assert_eq!(of_table("nosuch", &plain, start), Some(place), "{text}");
         };
         check(0, "SELECT nosuch FROM t JOIN ^public.nosuch USING (id)");
         check(0, " /* ü nosuch */ INSERT INTO ^nosuch SELECT 1");
         check(9, "SELECT 1; EXPLAIN DELETE FROM ^nosuch AS x; SELECT 2");
-        assert_eq!(of_table("nosuch", ("DROP TABLE nosuch", 0)), None);
-        assert_eq!(of_table("nosuch", ("SELECT 1; SELECT * FROM nosuch", 0)), None);
+        assert_eq!(of_table("nosuch", "DROP TABLE nosuch", 0), None);
+        assert_eq!(of_table("nosuch", "SELECT 1; SELECT * FROM nosuch", 0), None);
     }
 
     #[test]

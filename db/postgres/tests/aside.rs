@@ -7,20 +7,20 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
 use std::future::poll_fn;
 use std::task::Poll;
 
 use bytes::BytesMut;
-use common::stream::connected;
-use common::{connect, next, options, reply, rows, run, state, text};
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CopyInput, Event, Execution, Value};
 use pando_postgres::codec::backend::{
     ReadyForQuery, Status, encode_bind_complete, encode_command_complete, encode_error,
     encode_no_data, encode_parse_complete,
 };
+use support::stream::connected;
+use support::{connect, next, options, reply, rows, run, state, text};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 const BEGIN: &[u8] = b"P\0\0\0\x0d\0BEGIN\0\0\0B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0";

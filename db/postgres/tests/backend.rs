@@ -7,14 +7,14 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
-use common::{connect, copied, held, next, options, reply, rows, run, runtime, state, text};
 use pando_kernel::request::UNNUMBERED;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{Connector, CopyInput, Event, Execution, Format, Native, Parameter, Value};
 use pando_postgres::PostgresConnector;
 use pando_postgres::types::{FAMILY, oid};
+use support::{connect, copied, held, next, options, reply, rows, run, runtime, state, text};
 
 /// With types that are known, though not by number, so that it is kept.
 fn prepared(sql: &str, parameters: Vec<Parameter>) -> Execution {

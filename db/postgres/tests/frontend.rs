@@ -7,13 +7,12 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use common::door::{Peer, TestDoor};
 use pando_kernel::Format;
 use pando_postgres::auth::{md5, scram};
 use pando_postgres::codec::Malformed;
@@ -23,6 +22,8 @@ use pando_postgres::codec::frontend::{
     encode_password, encode_sasl, encode_sync, encode_terminate, put,
 };
 use pando_postgres::codec::startup::{self, Cancel};
+use support::raw::Peer;
+use support::script::TestDoor;
 
 fn door() -> Arc<TestDoor> {
     Arc::new(TestDoor::new())

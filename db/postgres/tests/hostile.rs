@@ -7,13 +7,13 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
-use common::stream::pair;
-use common::{next, text};
 use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{Connector, ErrorKind};
 use pando_postgres::{Options, PostgresConnector};
+use support::stream::pair;
+use support::{next, text};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 fn options() -> Options {

@@ -7,12 +7,12 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
-use common::{connect, held, options, rows, run, state, text};
 use pando_kernel::dialect::Language;
 use pando_kernel::{Event, Execution, Value};
 use pando_postgres::Postgres;
+use support::{connect, held, options, rows, run, state, text};
 
 fn lifted(text: &str, sql: &str, numbers: &[i64]) -> Execution {
     lifted_values(text, sql, numbers.iter().map(|number| Value::Int(*number)))

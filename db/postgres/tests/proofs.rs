@@ -7,15 +7,13 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use common::door::{Peer, TestDoor};
-use common::stream::pair_over;
 use pando_kernel::runtime::{
     Address, BoxFuture, Runtime, SharedRuntime, Stream, TlsAcceptor, TlsMode,
 };
@@ -28,6 +26,9 @@ use pando_postgres::codec::frontend::{SaslInitial, encode_password, encode_sasl}
 use pando_postgres::codec::startup;
 use pando_postgres::frontend::Door;
 use pando_postgres::{ChannelBinding, Methods, Options, PostgresConnector};
+use support::raw::Peer;
+use support::script::TestDoor;
+use support::stream::pair_over;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 const HASH: &[u8] = &[7; 32];

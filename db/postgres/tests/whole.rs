@@ -7,20 +7,20 @@
     reason = "tests only"
 )]
 
-mod common;
+mod support;
 
 use std::future::poll_fn;
 use std::task::Poll;
 
 use bytes::BytesMut;
-use common::stream::connected;
-use common::{reply, rows, state};
 use pando_kernel::{Backend, Event, Execution, Format, Result, Value, Whole};
 use pando_postgres::codec::backend::{
     Column, DataRow, ReadyForQuery, RowDescription, Status, encode_bind_complete,
     encode_command_complete, encode_error, encode_notice, encode_parse_complete,
 };
 use pando_postgres::types::oid;
+use support::stream::connected;
+use support::{reply, rows, state};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn poll_whole(backend: &mut dyn Backend) -> Poll<Result<Option<Whole>>> {

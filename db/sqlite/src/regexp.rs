@@ -101,23 +101,23 @@ impl Pattern {
         let mut now = States::new(self.steps.len());
         let mut next = States::new(self.steps.len());
         let mut letters = text.chars().peekable();
-        let mut is_start = true;
+        let mut place = Place { is_start: true, is_end: false };
         loop {
             let letter = letters.next();
-            if self.follow(&mut now, 0, is_start, letter.is_none()) {
+            place.is_end = letter.is_none();
+            if self.follow(&mut now, 0, place) {
                 return true;
             }
             let Some(letter) = letter else { return false };
-            let is_end = letters.peek().is_none();
+            place = Place { is_start: false, is_end: letters.peek().is_none() };
             next.clear();
             for &at in &now.list {
                 let Some(Step::Letter(set)) = self.steps.get(at) else { continue };
-                if self.fits(set, letter) && self.follow(&mut next, at + 1, false, is_end) {
+                if self.fits(set, letter) && self.follow(&mut next, at + 1, place) {
                     return true;
                 }
             }
             std::mem::swap(&mut now, &mut next);
-            is_start = false;
         }
     }
 
@@ -132,7 +132,7 @@ impl Pattern {
     }
 
     /// Adds what can be reached without a letter; whether the end is.
-    fn follow(&self, states: &mut States, from: usize, is_start: bool, is_end: bool) -> bool {
+    fn follow(&self, states: &mut States, from: usize, place: Place) -> bool {
         let mut open = vec![from];
         while let Some(at) = open.pop() {
             if !states.add(at) {
@@ -142,13 +142,20 @@ impl Pattern {
                 Some(Step::Found) => return true,
                 Some(Step::Jump(to)) => open.push(*to),
                 Some(Step::Fork(a, b)) => open.extend([*b, *a]),
-                Some(Step::Start) if is_start => open.push(at + 1),
-                Some(Step::End) if is_end => open.push(at + 1),
+                Some(Step::Start) if place.is_start => open.push(at + 1),
+                Some(Step::End) if place.is_end => open.push(at + 1),
                 Some(Step::Start | Step::End | Step::Letter(_)) | None => {}
             }
         }
         false
     }
+}
+
+/// Where in a text something stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    is_start: bool,
+    is_end: bool,
 }
 
 /// Steps that are reached, each once.

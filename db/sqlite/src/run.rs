@@ -33,6 +33,14 @@ pub(crate) struct Session {
     keyed: HashMap<String, bool>,
 }
 
+/// A statement as it came and as SQLite runs it, with what kind it is.
+#[derive(Clone, Copy)]
+struct Rewritten<'a> {
+    original: &'a str,
+    sql: &'a str,
+    verb: Verb,
+}
+
 /// Whether a statement's preparation is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
@@ -116,7 +124,8 @@ impl Session {
                 self.line.piece(Event::Complete(Completion::default()))
             }
             Translation::One(sql, verb) => {
-                let completion = self.one(original, (sql, *verb), parameters, keep)?;
+                let rewritten = Rewritten { original, sql, verb: *verb };
+                let completion = self.one(rewritten, parameters, keep)?;
                 self.line.piece(Event::Complete(completion))
             }
             Translation::Several(list) => {
@@ -128,11 +137,11 @@ impl Session {
 
     fn one(
         &mut self,
-        original: &str,
-        (sql, verb): (&str, Verb),
+        rewritten: Rewritten<'_>,
         parameters: &[Parameter],
         keep: Keep,
     ) -> Result<Completion, Stop> {
+        let Rewritten { original, sql, verb } = rewritten;
         self.forget_first_insert();
         let (readonly, columns, rows) = {
             let mut cached: CachedStatement<'_>;

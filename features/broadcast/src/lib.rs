@@ -12,12 +12,12 @@ mod written;
 use std::sync::Arc;
 
 use pando_config::Rules;
+use pando_kernel::changes::Changes;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable, Room};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Route, Target};
 use pando_kernel::{Around, Offer, Shortcut, Turn};
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
 /// The room for `!BROADCAST`. It also guards what sharded statements read beside their own tables, so every database
@@ -56,9 +56,9 @@ impl Feature for Broadcast {
         ctx: &Context<'_>,
         stmt: &Statement,
         _to: &Target,
-        edits: &mut Edits,
+        changes: &mut Changes,
     ) -> Result<()> {
-        listed::list_columns(&self.rule, ctx, stmt, edits);
+        listed::list_columns(&self.rule, ctx, stmt, changes.text());
         Ok(())
     }
 

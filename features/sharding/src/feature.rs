@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pando_config::Rules;
+use pando_kernel::changes::Changes;
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, LogicTable, Room, TableKind};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Route, Target, UnitName};
 use pando_kernel::{Around, Offer, Shortcut, Turn};
-use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
 use crate::rule::{Rule, algorithms};
@@ -59,9 +59,9 @@ impl Feature for Sharding {
         ctx: &Context<'_>,
         stmt: &Statement,
         to: &Target,
-        edits: &mut Edits,
+        changes: &mut Changes,
     ) -> Result<()> {
-        rewrite::rewrite(&self.rule, ctx, stmt, to, edits)
+        rewrite::rewrite(&self.rule, ctx, stmt, to, changes.text())
     }
 
     fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {

@@ -29,25 +29,10 @@ pub(crate) fn value(asked: &Asked<'_>, expr: &Expr) -> Option<Value> {
         }
         Node::Cast { operand, to } => cast::cast(value(asked, operand)?, to.of(&asked.stmt.text)),
         Node::Literal(Literal::Typed(to, text)) => cast::cast(Value::Text(text.clone()), to),
-        Node::Literal(literal) => from_literal(literal),
+        Node::Literal(literal) => Value::of_literal(literal),
         Node::Parameter(index) => asked.ctx.parameter(*index).cloned(),
         _ => None,
     }
-}
-
-/// A literal's value.
-pub(crate) fn from_literal(literal: &Literal) -> Option<Value> {
-    Some(match literal {
-        Literal::Integer(n) => Value::Int(*n),
-        Literal::Number(text) => match text.parse::<u64>() {
-            Ok(n) => Value::UInt(n),
-            Err(_) => Value::decimal(text)?,
-        },
-        Literal::Text(text) | Literal::Typed(_, text) => Value::Text(text.clone()),
-        Literal::Bytes(bytes) => Value::Bytes(bytes.clone().into()),
-        Literal::Boolean(b) => Value::Bool(*b),
-        Literal::Null => Value::Null,
-    })
 }
 
 fn negated(value: Value) -> Option<Value> {

@@ -254,6 +254,9 @@ impl<'a> Scope<'a> {
             }
             Node::Binary { op: BinaryOp::Or, left, right } => {
                 let mut other = self.of(asked, right, keys);
+                if other.is_empty() {
+                    return other;
+                }
                 self.of(asked, left, keys)
                     .into_iter()
                     .filter_map(|(key, domain)| {

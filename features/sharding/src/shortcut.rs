@@ -19,7 +19,7 @@ use pando_sql::visit;
 
 use crate::domain::Domain;
 use crate::kept::{Finds, Keeper};
-use crate::literal::{from_literal, unwrapped};
+use crate::literal::unwrapped;
 use crate::rule::Rule;
 use crate::scope::{conjuncts, last};
 
@@ -145,7 +145,7 @@ impl Everywhere for AllNodes {
 
 fn taken(given: &Given, values: &dyn Values) -> Option<Value> {
     match given {
-        Given::Literal(span) => from_literal(&values.literal(*span)?),
+        Given::Literal(span) => Value::of_literal(&values.literal(*span)?),
         Given::Parameter(index) => values.parameter(*index).cloned(),
     }
 }

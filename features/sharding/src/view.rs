@@ -65,7 +65,7 @@ fn placeholder(define: &Define) -> Option<&Select> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn constant(expr: &Expr) -> Option<Value> {
     match &literal::unwrapped(expr).node {
-        Node::Literal(literal) => literal::from_literal(literal),
+        Node::Literal(literal) => Value::of_literal(literal),
         Node::Cast { operand, .. } => constant(operand).filter(|value| *value == Value::Null),
         _ => None,
     }

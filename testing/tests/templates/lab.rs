@@ -126,7 +126,7 @@ impl Lab {
     pub(crate) fn full(&self, text: &str, parameters: Option<&[Parameter]>) -> Option<Arc<Plan>> {
         let stmt = pando_sql::parse(text, self.database.dialect.syntax()).ok()?;
         match plan(&self.ctx(parameters), &stmt, Purpose::Run) {
-            Ok(Planned::Plan(plan)) => Some(Arc::from(plan)),
+            Ok(Planned::Run(plan)) => Some(Arc::from(plan)),
             _ => None,
         }
     }

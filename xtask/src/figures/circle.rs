@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From each file to those that it uses.
-pub(super) type Graph = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The sets of files each of which leads to all others of its set, largest first; a file alone is none.
 pub(super) fn circles(graph: &Graph) -> Vec<Vec<String>> {

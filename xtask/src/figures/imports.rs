@@ -30,7 +30,7 @@ struct Used {
 }
 
 /// The uses between the files of each crate.
-pub(super) fn graph(sources: &[Source]) -> Graph {
+pub(crate) fn graph(sources: &[Source]) -> Graph {
     let modules: Vec<(Module, &Source)> =
         sources.iter().filter_map(|source| Some((module(&source.path)?, source))).collect();
     let files = modules.iter().map(|(module, source)| (module.clone(), source.path.as_str()));

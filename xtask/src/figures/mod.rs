@@ -1,7 +1,7 @@
 //! How the house stands, in figures that anyone can take: what a newcomer has to hold in mind at once.
 
-mod circle;
-mod imports;
+pub(crate) mod circle;
+pub(crate) mod imports;
 mod session;
 mod tree;
 

@@ -15,7 +15,7 @@ pub(super) fn refusals(tree: &Tree) -> Vec<Violation> {
 
 pub(super) fn links(tree: &Tree) -> Vec<Violation> {
     let is_page =
-        |path: &str| path == "README.md" || path.starts_with("docs/") && path.ends_with(".md");
+        |path: &str| path.ends_with(".md") && (path.starts_with("docs/") || !path.contains('/'));
     let mut violations = Vec::new();
     for (page, text) in tree.iter().filter(|(path, _)| is_page(path)) {
         for (at, line) in text.lines().enumerate() {
@@ -65,13 +65,9 @@ fn broken(tree: &Tree, page: &str, link: &Link<'_>) -> Option<String> {
         return None;
     }
     let target = link.target.split('#').next().unwrap_or_default();
-    let path = match target.strip_prefix("../") {
-        Some(path) => path.to_owned(),
-        None if page.starts_with("docs/") => format!("docs/{target}"),
-        None => target.to_owned(),
-    };
+    let path = joined(page, target);
     let Some(text) = tree.text(&path) else {
-        let is_folder = tree.below(path.trim_end_matches('/')).next().is_some();
+        let is_folder = tree.below(&path).next().is_some();
         return (!is_folder).then(|| format!("`{path}` does not exist"));
     };
     let title = link.title?;
@@ -83,6 +79,20 @@ fn broken(tree: &Tree, page: &str, link: &Link<'_>) -> Option<String> {
         text.contains(title)
     };
     (!holds).then(|| format!("`{path}` has no case `{title}`"))
+}
+
+/// Where a link of a page leads, from the root.
+fn joined(page: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 #[cfg(test)]
@@ -106,13 +116,22 @@ mod tests {
         let page =
             "[a](../t/a.slt \"select (1)\") [b](../t/a.slt \"select 2\") [c](../t/b.case \"one\")
             [d](../t/b.case \"on\") [e](https://x.y) [f](../t) [g](z.md)";
-        let files = [("docs/p.md", page), ("t/a.slt", "select (1)\n"), ("t/b.case", "== one\n")];
+        let deep = "[a](../../t/b.case) [b](q.md) [c](../p.md) [d](../t)";
+        let files = [
+            ("docs/d/q.md", deep),
+            ("docs/p.md", page),
+            ("r.md", "[a](docs/d/) [b](d)"),
+            ("t/a.slt", "select (1)\n"),
+            ("t/b.case", "== one\n"),
+        ];
         assert_eq!(
             found(super::links, &files),
             [
+                "docs/d/q.md:1: `docs/t` does not exist",
                 "docs/p.md:1: `t/a.slt` has no case `select 2`",
                 "docs/p.md:2: `t/b.case` has no case `on`",
                 "docs/p.md:2: `docs/z.md` does not exist",
+                "r.md:1: `d` does not exist",
             ]
         );
     }

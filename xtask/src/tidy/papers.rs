@@ -1,4 +1,4 @@
-//! What must be written down: the first line of a crate, its README, its place in ARCHITECTURE.md.
+//! What must be written down: the first line of a crate, its README, its place in ARCHITECTURE.md, why each dependency.
 
 use std::collections::BTreeSet;
 
@@ -37,22 +37,29 @@ pub(super) fn architecture(tree: &Tree) -> Vec<Violation> {
     let package = |own: &Crate| own.manifest.package.clone().unwrap_or_default();
     let nameless =
         crates.iter().filter(|own| !has_word(page, &package(own)) && !has_word(page, &own.folder));
-    let mut violations: Vec<Violation> = nameless
+    nameless
         .map(|own| {
             Violation::new(PAGE, format!("does not name `{}` ({})", package(own), own.folder))
         })
-        .collect();
-    let ours: BTreeSet<String> = crates.iter().map(package).collect();
-    for name in dependencies(tree, &crates).difference(&ours) {
-        if !has_word(page, name) {
-            violations
-                .push(Violation::new(PAGE, format!("gives no reason for the dependency `{name}`")));
-        }
-    }
-    violations
+        .collect()
 }
 
-fn dependencies(tree: &Tree, crates: &[Crate]) -> BTreeSet<String> {
+/// Each dependency that is not ours stands in the page of reasons.
+pub(super) fn dependencies(tree: &Tree) -> Vec<Violation> {
+    const PAGE: &str = "docs/dependencies.md";
+    let crates = tree.crates();
+    let page = tree.text(PAGE).unwrap_or_default();
+    let ours: BTreeSet<&str> =
+        crates.iter().filter_map(|own| own.manifest.package.as_deref()).collect();
+    let names = named(tree, &crates);
+    let others = names.iter().filter(|name| !ours.contains(name.as_str()));
+    others
+        .filter(|name| !has_word(page, name))
+        .map(|name| Violation::new(PAGE, format!("gives no reason for the dependency `{name}`")))
+        .collect()
+}
+
+fn named(tree: &Tree, crates: &[Crate]) -> BTreeSet<String> {
     let workspace = tree.workspace();
     let mut names: BTreeSet<String> = workspace.workspace_dependencies.keys().cloned().collect();
     for own in crates {
@@ -99,26 +106,36 @@ mod tests {
     }
 
     #[test]
-    fn the_architecture_page_names_crates_and_dependencies() {
-        let root = "[workspace.dependencies]\ntokio = \"1\"\ntokio-rustls = \"1\"\n";
+    fn the_architecture_page_names_crates() {
         let files = [
-            ("Cargo.toml", root),
-            (
-                "crates/a/Cargo.toml",
-                "[package]\nname = \"pando-a\"\n[dependencies]\nbytes = \"1\"\n",
-            ),
-            (
-                "crates/b/Cargo.toml",
-                "[package]\nname = \"pando-b\"\n[dependencies]\npando-a = \"1\"\n",
-            ),
-            ("ARCHITECTURE.md", "`crates/a` uses tokio-rustls.\n"),
+            ("crates/a/Cargo.toml", "[package]\nname = \"pando-a\"\n"),
+            ("crates/b/Cargo.toml", "[package]\nname = \"pando-b\"\n"),
+            ("crates/c/Cargo.toml", "[package]\nname = \"pando-c\"\n"),
+            ("ARCHITECTURE.md", "`crates/a`, pando-c, crates/b-c\n"),
         ];
         assert_eq!(
             found(super::architecture, &files),
+            ["ARCHITECTURE.md: does not name `pando-b` (crates/b)"]
+        );
+        assert_eq!(found(super::architecture, &files[..1]), ["ARCHITECTURE.md: is missing"]);
+    }
+
+    #[test]
+    fn each_dependency_has_its_reason() {
+        let root = "[workspace.dependencies]\ntokio = \"1\"\ntokio-rustls = \"1\"\n";
+        let a = "[package]\nname = \"pando-a\"\n[dependencies]\nbytes = \"1\"\n";
+        let b = "[package]\nname = \"pando-b\"\n[dependencies]\npando-a = \"1\"\n";
+        let files = [
+            ("Cargo.toml", root),
+            ("crates/a/Cargo.toml", a),
+            ("crates/b/Cargo.toml", b),
+            ("docs/dependencies.md", "| `tokio-rustls` | TLS |\n"),
+        ];
+        assert_eq!(
+            found(super::dependencies, &files),
             [
-                "ARCHITECTURE.md: does not name `pando-b` (crates/b)",
-                "ARCHITECTURE.md: gives no reason for the dependency `bytes`",
-                "ARCHITECTURE.md: gives no reason for the dependency `tokio`"
+                "docs/dependencies.md: gives no reason for the dependency `bytes`",
+                "docs/dependencies.md: gives no reason for the dependency `tokio`"
             ]
         );
     }

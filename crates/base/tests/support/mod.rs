@@ -118,7 +118,7 @@ fn connector(family: Family, port: u16, database: &str) -> Arc<dyn Connector> {
             Arc::new(PostgresConnector::new(options))
         }
         Family::MySql => {
-            let mut settings = pando_mysql::backend::Settings::new("ds_0", address);
+            let mut settings = pando_mysql::Options::new("ds_0", address);
             settings.user = "test".into();
             settings.password = "test".into();
             settings.database = database.into();

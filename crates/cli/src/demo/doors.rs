@@ -25,7 +25,7 @@ impl Doors {
             setup::USER,
             setup::DATABASE,
         ));
-        let mut settings = pando_mysql::backend::Settings::new("pando", at(port(addresses.mysql)));
+        let mut settings = pando_mysql::Options::new("pando", at(port(addresses.mysql)));
         settings.user = setup::USER.to_owned();
         settings.password = setup::USER.to_owned();
         settings.database = setup::DATABASE.to_owned();

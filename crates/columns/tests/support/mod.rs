@@ -20,7 +20,8 @@ use pando_kernel::value::Kind;
 use pando_kernel::{Dialect, Error};
 use pando_sql::Span;
 
-/// `t_user` and `t_card` have columns of interest, `t_plain` has one that is spelled alike, `t_unread` was not read yet.
+/// `t_user` and `t_card` have columns of interest, `t_plain` has one that is spelled alike, `t_unread` was not read
+/// yet.
 #[derive(Debug)]
 struct Tables;
 

@@ -1,140 +1,54 @@
-//! Which statements may leave something on the connections they run on: those then forget everything before they serve others. Decided when a plan is made, and kept with
-//! its template.
+//! Which statements may leave something on the connections they run on: those then forget everything before they serve
+//! others. Decided when a plan is made, and kept with its template.
 
 use pando_kernel::Effectful;
-use pando_kernel::effects::{Access, Effects};
+use pando_kernel::effects::{Access, Effects, Leaves, Said, Stands, said};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Target, UnitName};
-use pando_sql::ast::{Function, Kind, Node, Query, QueryBody, Statement};
+use pando_sql::ast::{
+    Define, DefineAction, Function, Kind, Node, ObjectKind, Query, QueryBody, Statement,
+};
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::{Leaves, Plan, leftovers};
-
-/// Words behind which a name with a parenthesis is a table, an alias or a type.
-const NAMING: &[&str] =
-    &["as", "ignore", "insert", "into", "ordinality", "recursive", "table", "with"];
+use super::{Plan, Unit, leftovers};
 
 /// Words of statements that write.
 const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
 
-/// Words that stand in front of a parenthesis and call nothing. Sorted.
-const UNCALLED: &[&str] = &[
-    "all",
-    "and",
-    "any",
-    "as",
-    "bernoulli",
-    "between",
-    "binary",
-    "bit",
-    "by",
-    "case",
-    "character",
-    "columns",
-    "conflict",
-    "constraint",
-    "cube",
-    "dec",
-    "decimal",
-    "distinct",
-    "double",
-    "else",
-    "escape",
-    "except",
-    "exists",
-    "fields",
-    "filter",
-    "from",
-    "group",
-    "having",
-    "ignore",
-    "ilike",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "int2",
-    "int4",
-    "int8",
-    "integer",
-    "intersect",
-    "into",
-    "is",
-    "join",
-    "key",
-    "lateral",
-    "like",
-    "limit",
-    "lines",
-    "materialized",
-    "nchar",
-    "not",
-    "numeric",
-    "of",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "over",
-    "partition",
-    "precision",
-    "returning",
-    "rollup",
-    "select",
-    "set",
-    "sets",
-    "signed",
-    "similar",
-    "smallint",
-    "some",
-    "system",
-    "tablesample",
-    "then",
-    "tinyint",
-    "to",
-    "union",
-    "unsigned",
-    "update",
-    "using",
-    "value",
-    "values",
-    "varbinary",
-    "varying",
-    "when",
-    "where",
-    "with",
-    "within",
-    "xor",
-];
+/// Judges what a plan may leave on its connections.
+pub(super) fn judge(ctx: &Context<'_>, stmt: &Statement, plan: &mut Plan) {
+    // First: what is forgotten meanwhile is not what it rests on.
+    plan.judged = judged(ctx);
+    plan.leaves = leaves(ctx, stmt, plan);
+}
 
-/// What a plan may leave on its connections.
-pub(super) fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
-    if leftovers::is_unread(&stmt.kind) {
-        return Leaves::Anything;
-    }
-    let Some(effects) = ctx.dialect.effects() else { return Leaves::Nothing };
-    if defines(&stmt.kind) {
-        return Leaves::Anything;
+/// When a plan is judged that is made now.
+fn judged(ctx: &Context<'_>) -> Option<u64> {
+    ctx.dialect.effects().map(|_| ctx.catalog.epoch())
+}
+
+fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
+    let is_unread = leftovers::is_unread(&stmt.kind);
+    let Some(effects) = ctx.dialect.effects() else {
+        return if is_unread { Leaves::Anything } else { Leaves::Nothing };
+    };
+    if is_unread {
+        return Leaves::Definitions;
     }
     let mut units: Vec<&UnitName> = plan.units.iter().map(|unit| &unit.target.unit).collect();
     units.dedup();
     let mut known = units.iter().map(|unit| ctx.catalog.effectful(unit));
     // All units' names are in each answer.
     let Some(Some(effectful)) = known.next().filter(|_| known.all(|one| one.is_some())) else {
-        return Leaves::Anything;
+        return Leaves::Definitions;
     };
-    let access = access(ctx, stmt);
-    let of = |target: &Target| in_tables(&effectful, target, access);
-    let in_text = || in_text(ctx, stmt, (effects, &effectful));
-    match plan.units.iter().any(|unit| of(&unit.target)) || in_text() {
-        true => left(&effectful),
-        false => Leaves::Nothing,
+    if defines(&stmt.kind) {
+        return defined(ctx, stmt, (&stmt.kind, (effects, &effectful)));
     }
-}
-
-/// What something with effects may leave.
-fn left(effectful: &Effectful) -> Leaves {
-    if effectful.prepares { Leaves::Anything } else { Leaves::State }
+    let read = Read::of(ctx, stmt);
+    let of = |unit: &Unit| in_tables(&effectful, &unit.target, read.access);
+    let tables = plan.units.iter().map(of).max();
+    tables.unwrap_or_default().max(read.leaves(effects, &effectful))
 }
 
 /// A unit of a plan of which it is not known what may have effects there, and somebody should ask.
@@ -147,20 +61,24 @@ pub(crate) fn unknown(ctx: &Context<'_>, plan: &Plan) -> Option<UnitName> {
 /// What a template knows of its statements' effects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfText {
-    /// It has effects, whatever the target.
-    leaves: bool,
+    /// What it leaves, whatever the target.
+    leaves: Leaves,
+    /// As [`Plan::judged`].
+    pub(super) judged: Option<u64>,
     access: Access,
 }
 
 impl OfText {
     /// Of a statement that was planned for this unit.
     pub(super) fn of(ctx: &Context<'_>, stmt: &Statement, unit: &UnitName) -> Self {
+        let judged = judged(ctx);
+        let read = Read::of(ctx, stmt);
         let leaves = match (ctx.dialect.effects(), ctx.catalog.effectful(unit)) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(effects), Some(effectful)) => in_text(ctx, stmt, (effects, &effectful)),
+            (None, _) => Leaves::Nothing,
+            (Some(_), None) => Leaves::Definitions,
+            (Some(effects), Some(effectful)) => read.leaves(effects, &effectful),
         };
-        Self { leaves, access: access(ctx, stmt) }
+        Self { leaves, judged, access: read.access }
     }
 
     /// What a statement leaves at this target; `None` where its unit was not asked yet.
@@ -169,32 +87,56 @@ impl OfText {
             return Some(Leaves::Nothing);
         }
         let effectful = ctx.catalog.effectful(&target.unit)?;
-        Some(match self.leaves || in_tables(&effectful, target, self.access) {
-            true => left(&effectful),
-            false => Leaves::Nothing,
-        })
+        Some(self.leaves.max(in_tables(&effectful, target, self.access)))
     }
 }
 
-fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> bool {
-    target.tables.iter().any(|table| effectful.has(&table.actual.to_lowercase(), access))
+fn in_tables(effectful: &Effectful, target: &Target, access: Access) -> Leaves {
+    let tables = target.tables.iter();
+    let all = tables.map(|table| effectful.of_name(&table.actual.to_lowercase(), access));
+    all.max().unwrap_or_default()
 }
 
-/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted among them.
-fn access(ctx: &Context<'_>, stmt: &Statement) -> Access {
+/// A statement's words, cut once.
+struct Read<'a> {
+    text: &'a str,
+    /// `None` where they cannot be told.
+    tokens: Option<Vec<Token>>,
+    access: Access,
+}
+
+impl<'a> Read<'a> {
+    fn of(ctx: &Context<'_>, stmt: &'a Statement) -> Self {
+        let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).ok().map(|tokens| tokens.list);
+        let access = access(stmt, tokens.as_deref());
+        Self { text: &stmt.text, tokens, access }
+    }
+
+    /// What the names in it may leave, wherever they stand, and the calls of what is not known to leave nothing.
+    fn leaves(&self, effects: &dyn Effects, effectful: &Effectful) -> Leaves {
+        let names = self.tokens.as_deref().and_then(|tokens| said(self.text, tokens, &[]));
+        let of = |said: &Said| effectful.of(said, self.access, effects);
+        let all = names.map(|names| names.iter().map(of).max().unwrap_or_default());
+        effectful.everything.max(all.unwrap_or(effectful.unknown))
+    }
+}
+
+/// Whether a statement may write, seen by its words: a query may do so in its WITH, and one that locks rows is counted
+/// among them.
+fn access(stmt: &Statement, tokens: Option<&[Token]>) -> Access {
     let writes = |token: &Token| {
         let word = token.span.of(&stmt.text);
         token.kind == TokenKind::Word && WRITING.iter().any(|one| word.eq_ignore_ascii_case(one))
     };
-    let tokens = tokenize(&stmt.text, ctx.dialect.syntax());
     let is_query = matches!(stmt.kind, Kind::Select(_));
-    match tokens.is_ok_and(|tokens| is_query && !tokens.list.iter().any(writes)) {
+    match tokens.is_some_and(|tokens| is_query && !tokens.iter().any(writes)) {
         true => Access::Reads,
         false => Access::Writes,
     }
 }
 
-/// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made of.
+/// Statements that make, change or look after what stands on a unit: they run what indexes, columns and checks are made
+/// of.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
 fn defines(kind: &Kind) -> bool {
     match kind {
@@ -205,40 +147,59 @@ fn defines(kind: &Kind) -> bool {
     }
 }
 
-/// Whether a text names something that may have effects, or calls what is not known to have none. By its words, wherever they stand: a function may be called without
-/// parentheses (`t.f`), and a table may be named where no table was expected.
-fn in_text(ctx: &Context<'_>, stmt: &Statement, known: (&dyn Effects, &Effectful)) -> bool {
+/// What a definition may leave. Others rely on what was read of names, so it counts which definitions cannot change
+/// that: some of them take hours.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn defined(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    (kind, known): (&Kind, (&dyn Effects, &Effectful)),
+) -> Leaves {
     let (effects, effectful) = known;
-    if effectful.everything {
-        return true;
+    match kind {
+        Kind::Explain { inner, .. } => defined(ctx, stmt, (inner, known)),
+        Kind::Lock(_) => Leaves::Anything,
+        Kind::Utility { verb, .. } if verb.split(' ').next().is_some_and(maintains) => {
+            effectful.unknown.max(Leaves::Anything)
+        }
+        Kind::Define(define) if brings_only_names(define) => {
+            let on = define.on.as_ref().and_then(|on| on.parts.last());
+            let on = on.map(|name| name.value.to_lowercase());
+            // The table of an index stands before a parenthesis, too.
+            let of = |said: &Said| match said.stands {
+                Stands::Called if on.as_deref() == Some(&said.name) => {
+                    let before = Said { name: said.name.clone(), stands: Stands::Before };
+                    effectful.of(&before, Access::Writes, effects)
+                }
+                Stands::Called | Stands::Before | Stands::Alone => {
+                    effectful.of(said, Access::Writes, effects)
+                }
+            };
+            let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).ok();
+            let names = tokens.and_then(|tokens| said(&stmt.text, &tokens.list, &[]));
+            let is_nothing = |names: Vec<Said>| names.iter().all(|one| of(one) == Leaves::Nothing);
+            match effectful.everything == Leaves::Nothing && names.is_some_and(is_nothing) {
+                true => Leaves::Anything,
+                false => Leaves::Definitions,
+            }
+        }
+        _ => Leaves::Definitions,
     }
-    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return true };
-    let (list, access) = (&tokens.list[..], access(ctx, stmt));
-    list.iter().enumerate().any(|(at, token)| {
-        let Some(name) = token.name(&stmt.text).map(|name| name.to_lowercase()) else {
-            return token.kind == TokenKind::UnicodeIdentifier;
-        };
-        if effectful.has(&name, access) {
-            return true;
-        }
-        let is_call = list.get(at + 1).is_some_and(|next| next.span.of(&stmt.text) == "(");
-        if is_call && effectful.has_call(&name) {
-            return true;
-        }
-        let is_keyword = token.kind == TokenKind::Word && UNCALLED.binary_search(&&*name).is_ok();
-        is_call && !is_keyword && !effects.is_harmless(&name) && !is_named(list, at, &stmt.text)
-    })
 }
 
-/// Whether the name here, with a parenthesis behind it, is that of a table, an alias or a type.
-fn is_named(list: &[Token], at: usize, text: &str) -> bool {
-    let said = |at: usize| list.get(at).map_or("", |token| token.span.of(text));
-    let mut at = at;
-    while at >= 2 && said(at - 1) == "." {
-        at -= 2;
-    }
-    let Some(before) = at.checked_sub(1) else { return false };
-    said(before) == ")" || NAMING.contains(&&*said(before).to_lowercase())
+/// Whether a statement of this first word looks after what is there.
+fn maintains(verb: &str) -> bool {
+    ["ANALYZE", "CHECK", "CHECKPOINT", "CLUSTER", "OPTIMIZE", "REINDEX", "VACUUM"].contains(&verb)
+}
+
+/// Whether what a definition makes can run no more than what it names.
+fn brings_only_names(define: &Define) -> bool {
+    let makes = define.action == DefineAction::Create && define.object == ObjectKind::Table;
+    let takes = matches!(
+        define.action,
+        DefineAction::Drop | DefineAction::Truncate | DefineAction::Comment
+    );
+    makes || takes || define.object == ObjectKind::Index
 }
 
 /// Whether a statement may change rows, if only by a function of the user's own.
@@ -301,11 +262,10 @@ pub(super) fn is_plain_function(call: &Function) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PLAIN_FUNCTIONS, UNCALLED};
+    use super::PLAIN_FUNCTIONS;
 
     #[test]
-    fn the_lists_are_sorted() {
-        assert!(UNCALLED.is_sorted());
+    fn the_list_is_sorted() {
         assert!(PLAIN_FUNCTIONS.is_sorted());
     }
 }

@@ -3,11 +3,13 @@
 
 mod about;
 mod assemble;
+mod cells;
 mod check;
 mod effects;
 mod labels;
 mod leftovers;
 mod merge_plan;
+mod numbering;
 mod parse;
 mod plain;
 mod planned;
@@ -22,6 +24,7 @@ pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
 };
 pub use assemble::{Assembly, Read, Typed};
+pub(crate) use cells::turned_twice;
 pub(crate) use check::unknown;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
@@ -32,16 +35,18 @@ use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
 use plain::direct;
-pub use planned::{Leaves, Plan, Planned, Purpose, Told, Unit};
+pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
-pub(crate) use steps::chosen_rows::{Answer, Choice, Chosen, chosen, is_for_choosing};
-pub(crate) use steps::first_rows::{Limited, is_for_keys, limited};
-pub(crate) use steps::insert_select::{InsertQuery, insert_query, is_for_reading_first, taken};
-pub(crate) use steps::move_rows::{Change, Relocation, is_for_moving, moved_table, relocation};
+use steps::chosen_rows;
+pub(crate) use steps::chosen_rows::{Answer, Choice};
+pub(crate) use steps::in_steps;
+pub(crate) use steps::insert_select::taken;
+pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
+pub use steps::{ChosenRows, FirstRows, InSteps, InsertSelect, MovedTable, Steps};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
@@ -55,42 +60,39 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         Purpose::Run => {
             leftovers::check(ctx, stmt)?;
             missing::is_spelled(ctx, stmt)?;
-            let planned = planned(ctx, stmt, purpose).map_err(|error| missing::told(stmt, error));
-            planned.map(|mut planned| {
-                if let Planned::Plan(plan) = &mut planned {
-                    plan.leaves = effects::leaves(ctx, stmt, plan);
-                }
-                planned
-            })
+            let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
+            let planned = planned.map_err(|error| missing::told(stmt, error));
+            planned.map(|planned| judged(ctx, stmt, planned))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
             planned(&Context { session: &session, ..*ctx }, stmt, purpose)
+                .or_else(|error| in_steps(ctx, stmt, error))
         }
     }
 }
 
 fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     if let Some(units) = route::named_unit(ctx, stmt)? {
-        let nothing = (MergePlan::iterate(), Edits::default());
-        return rewrite::finish(ctx, stmt, units, nothing)
-            .map(|plan| Planned::Plan(Box::new(plan)));
+        let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
+        let nothing = (merge, Edits::default());
+        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     match direct(ctx, stmt, purpose) {
         // Nobody but their own connection reads temporary tables.
-        Err(error) if is_for_assembly(&error) && temporary::concerned(ctx, stmt).is_none() => {
-            if is_for_choosing(stmt, &error) {
-                match chosen(ctx, stmt)? {
-                    // It runs in steps, which read less.
-                    Ok(Some(_)) => return Err(error),
-                    Ok(None) => {}
-                    Err(need) => return Ok(Planned::Needs(need)),
+        Err(refusal) if is_for_assembly(&refusal) && temporary::concerned(ctx, stmt).is_none() => {
+            // An assembly would read more.
+            match chosen_rows::take_apart(ctx, stmt)? {
+                Ok(Some(parts)) => {
+                    let steps = Steps::ChosenRows(parts);
+                    Ok(Planned::Steps(Box::new(InSteps { steps, refusal })))
                 }
+                Ok(None) => assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), refusal),
+                Err(need) => Ok(Planned::Needs(need)),
             }
-            assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), error)
         }
         planned => planned,
     }
@@ -103,5 +105,15 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
-    assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal)
+    let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);
+    planned.map(|planned| judged(ctx, stmt, planned))
+}
+
+/// What was planned, and what it may leave on its connections.
+fn judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
+    let mut planned = planned;
+    if let Planned::Run(plan) = &mut planned {
+        effects::judge(ctx, stmt, plan);
+    }
+    planned
 }

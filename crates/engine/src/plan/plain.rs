@@ -11,7 +11,7 @@ use super::merge_plan::gather::Gathered;
 use super::merge_plan::{aggregate, gather, reparse, unions};
 use super::route::routed;
 use super::special::{catalogue, do_block, sequences, several_tables};
-use super::{Plan, Planned, Purpose, check, rewrite};
+use super::{Plan, Planned, Purpose, cells, check, rewrite};
 
 /// Plans a statement that goes to its units as it is.
 pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
@@ -71,12 +71,13 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             Gathered::Needs(need) => return Ok(Planned::Needs(need)),
         }
     }
+    merge.cells = cells::shown(ctx, stmt)?;
     let mut plan = finished(ctx, stmt, units, (merge, edits))?;
     if is_catalogue && let Some(need) = catalogue::present(ctx, &mut plan)? {
         return Ok(Planned::Needs(need));
     }
     sequences::elsewhere_dropped(ctx, stmt, &mut plan);
-    Ok(Planned::Plan(Box::new(plan)))
+    Ok(Planned::Run(Box::new(plan)))
 }
 
 fn finished(

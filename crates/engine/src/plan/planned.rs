@@ -2,11 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
 use pando_kernel::{Attribute, Column, Lists, Value};
 
 use super::assemble::Assembly;
+use super::steps::InSteps;
 
 /// What is wanted of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,15 +20,27 @@ pub enum Purpose {
     Describe,
 }
 
-/// The outcome of planning.
-#[derive(Debug, Clone)]
+/// The outcome of planning: how a statement is run, described and previewed.
+#[derive(Debug)]
 pub enum Planned {
-    /// A plan.
-    Plan(Box<Plan>),
+    /// It runs as one statement.
+    Run(Box<Plan>),
     /// Rows must be read first, over which one unit then answers.
     Assembly(Box<Assembly>),
+    /// It runs as several statements, one after the other.
+    Steps(Box<InSteps>),
     /// Something must be found out first.
     Needs(Need),
+}
+
+impl Planned {
+    /// What must be found out, apart from all else.
+    pub(crate) fn known(self) -> std::result::Result<Self, Need> {
+        match self {
+            Self::Needs(need) => Err(need),
+            Self::Run(_) | Self::Assembly(_) | Self::Steps(_) => Ok(self),
+        }
+    }
 }
 
 /// How one statement is run.
@@ -35,7 +50,7 @@ pub struct Plan {
     pub units: Vec<Unit>,
     /// How the answers become one.
     pub spread: Spread,
-    /// How rows are merged; of no meaning for a single unit.
+    /// How rows are merged, and told; of a single unit's only the latter.
     pub merge: MergePlan,
     /// Keys generated for an INSERT.
     pub keys: Option<GeneratedKeys>,
@@ -45,20 +60,10 @@ pub struct Plan {
     pub before: Vec<Arc<str>>,
     /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
     pub leaves: Leaves,
+    /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.
+    pub judged: Option<u64>,
     /// How the columns of its replies are told.
     pub told: Told,
-}
-
-/// What a statement may leave on its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Leaves {
-    /// Nothing that its text does not tell.
-    #[default]
-    Nothing,
-    /// What a reset takes back.
-    State,
-    /// Anything, prepared statements under other names among it.
-    Anything,
 }
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.
@@ -114,6 +119,8 @@ pub struct Unit {
     pub sql: Arc<str>,
     /// Which of the statement's parameters it takes, in its own order.
     pub parameters: Vec<u32>,
+    /// Which of these go as other values than the client's, by their place among them.
+    pub turns: Vec<(usize, Turn)>,
     /// Values that stand in for the client's, by their place among these: names of tables that are others there.
     pub replaced: Vec<(usize, Value)>,
     /// For each column of the result the table's column it shows, when the unit's answer does not tell it; empty when it does.

@@ -1,9 +1,10 @@
 //! From targets to actual statements: edits of the rooms and of the engine, then the parameters that are left.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pando_kernel::Value;
+use pando_kernel::changes::{Changes, TurnedLiteral, write_literals};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -12,12 +13,13 @@ use pando_sql::ast::{
     Expr, Ident, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
     SelectItem, Statement, TableFactor,
 };
-use pando_sql::{Edits, Fold, Piece, Placeholder, Span, visit};
+use pando_sql::{Edits, Fold, Piece, Span, visit};
 
 use super::merge_plan::unions::{self, Union};
+use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Leaves, Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -54,6 +56,7 @@ pub(super) fn finish(
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told: Told::default(),
         });
     }
@@ -61,11 +64,12 @@ pub(super) fn finish(
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
         let short = common.as_ref().and_then(|common| common.of(&target));
-        let (sql, parameters) = match short {
+        let (sql, Taken { parameters, turns }) = match short {
             Some(short) => short,
             None => work.text(&target)?,
         };
-        out.push(Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() });
+        let (replaced, attributes) = (Vec::new(), Vec::new());
+        out.push(Unit { target, sql, parameters, turns, replaced, attributes });
     }
     let before = Vec::new();
     Ok(Plan {
@@ -76,6 +80,7 @@ pub(super) fn finish(
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
+        judged: None,
         told: Told::default(),
     })
 }
@@ -108,29 +113,30 @@ struct Work<'a> {
 /// What is sent to all targets of a statement but for their tables' names.
 struct Common {
     parts: Vec<Part>,
-    parameters: Vec<u32>,
+    taken: Taken,
 }
 
 impl Common {
-    fn of(&self, target: &Target) -> Option<(Arc<str>, Vec<u32>)> {
-        Some((text_parts::named(&self.parts, target)?, self.parameters.clone()))
+    fn of(&self, target: &Target) -> Option<(Arc<str>, Taken)> {
+        Some((text_parts::named(&self.parts, target)?, self.taken.clone()))
     }
 }
 
 impl Work<'_> {
-    fn edits(&self, target: &Target) -> Result<(Edits, Vec<u32>)> {
-        let mut edits = self.base.clone();
-        targeted(self.ctx, self.stmt, target, (self.labelled, &mut edits))?;
-        let placeholder = self.ctx.dialect.syntax().placeholder;
-        let numbers = number(placeholder, self.parameters, &mut edits);
-        Ok((edits, numbers))
+    fn edits(&self, target: &Target) -> Result<(Edits, Taken)> {
+        let (ctx, stmt) = (self.ctx, self.stmt);
+        let (mut edits, changes) = targeted(ctx, stmt, target, self.base, self.labelled)?;
+        write_literals(changes.literals(), ctx.dialect, &mut edits)?;
+        let placeholder = ctx.dialect.syntax().placeholder;
+        let taken = taken(placeholder, self.parameters, changes.parameters(), &mut edits);
+        Ok((edits, taken))
     }
 
-    fn text(&self, target: &Target) -> Result<(Arc<str>, Vec<u32>)> {
-        let (edits, numbers) = self.edits(target)?;
+    fn text(&self, target: &Target) -> Result<(Arc<str>, Taken)> {
+        let (edits, taken) = self.edits(target)?;
         let text = &self.stmt.text;
         let sql = if edits.is_empty() { text.clone() } else { edits.apply(text).into() };
-        Ok((sql, numbers))
+        Ok((sql, taken))
     }
 
     /// The statement that reads the tables of several targets of one unit.
@@ -138,16 +144,17 @@ impl Work<'_> {
         let replaced = Vec::new();
         let first = group.first().ok_or_else(|| Error::internal("no target is to be read"))?;
         if group.len() == 1 {
-            let (sql, parameters) = self.text(first)?;
-            let target = first.clone();
-            return Ok(Unit { target, sql, parameters, replaced, attributes: Vec::new() });
+            let (sql, Taken { parameters, turns }) = self.text(first)?;
+            let (target, attributes) = (first.clone(), Vec::new());
+            return Ok(Unit { target, sql, parameters, turns, replaced, attributes });
         }
         let mut target = Target::whole(Arc::clone(&first.unit));
-        let (mut edits, parameters) = self.edits(&target)?;
+        let (mut edits, Taken { parameters, turns }) = self.edits(&target)?;
         union.edit(self.ctx, &group, &mut edits);
         target.tables = group.into_iter().flat_map(|target| target.tables).collect();
         let sql = edits.apply(&self.stmt.text).into();
-        Ok(Unit { target, sql, parameters, replaced, attributes: union.attributes.clone() })
+        let attributes = union.attributes.clone();
+        Ok(Unit { target, sql, parameters, turns, replaced, attributes })
     }
 
     /// Writes the statement once for many targets, if nothing but plain names tells them apart. The first and the last target show whether that is so.
@@ -166,7 +173,7 @@ impl Work<'_> {
         if !fits {
             return Ok(None);
         }
-        let (edits, parameters) = self.edits(&text_parts::marked(first))?;
+        let (edits, taken) = self.edits(&text_parts::marked(first))?;
         let mut found = Parts::default();
         for piece in edits.pieces(&self.stmt.text) {
             match piece {
@@ -175,7 +182,7 @@ impl Work<'_> {
                 Piece::New(_) => return Ok(None),
             }
         }
-        let common = Common { parts: found.done(), parameters };
+        let common = Common { parts: found.done(), taken };
         for target in [first, last] {
             if common.of(target) != Some(self.text(target)?) {
                 return Ok(None);
@@ -190,63 +197,47 @@ impl Work<'_> {
 /// # Errors
 /// What the rooms refuse.
 pub(super) fn edits(ctx: &Context<'_>, stmt: &Statement, target: &Target) -> Result<Edits> {
-    let mut edits = Edits::default();
-    let labelled = labels::labelled(ctx, stmt);
-    targeted(ctx, stmt, target, (&labelled, &mut edits))?;
-    number(ctx.dialect.syntax().placeholder, &parameters(stmt), &mut edits);
+    let (mut edits, literals) = open_edits(ctx, stmt, target)?;
+    write_literals(&literals, ctx.dialect, &mut edits)?;
     Ok(edits)
 }
 
+/// As [`edits`], without those of literals that go as other values, which are given instead.
+///
+/// # Errors
+/// What the rooms refuse.
+pub(super) fn open_edits(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    target: &Target,
+) -> Result<(Edits, Vec<TurnedLiteral>)> {
+    let labelled = labels::labelled(ctx, stmt);
+    let (mut edits, changes) = targeted(ctx, stmt, target, &Edits::default(), &labelled)?;
+    let placeholder = ctx.dialect.syntax().placeholder;
+    taken(placeholder, &parameters(stmt), changes.parameters(), &mut edits);
+    Ok((edits, changes.literals().to_vec()))
+}
+
+/// What the rooms and the engine change for one target, behind the engine's own edits for all of them.
 fn targeted(
     ctx: &Context<'_>,
     stmt: &Statement,
     target: &Target,
-    (labelled, edits): (&[&Expr], &mut Edits),
-) -> Result<()> {
+    base: &Edits,
+    labelled: &[&Expr],
+) -> Result<(Edits, Changes)> {
+    let mut changes = Changes::default();
     if temporary::concerned(ctx, stmt).is_none() {
         for feature in &ctx.database.features {
-            feature.rewrite(ctx, stmt, target, edits)?;
+            changes.begin(feature.name());
+            feature.rewrite(ctx, stmt, target, &mut changes)?;
         }
     }
-    rows(stmt, target, edits);
-    labels::keep(ctx, stmt, labelled, edits);
-    Ok(())
-}
-
-/// Every parameter of the text with its place, in text order.
-pub(super) fn parameters(stmt: &Statement) -> Vec<(Span, u32)> {
-    let mut found = Vec::new();
-    if stmt.parameters > 0 {
-        visit::exprs(&stmt.kind, &mut |expr| {
-            if let Node::Parameter(index) = expr.node {
-                found.push((expr.span, index));
-            }
-        });
-        found.sort_unstable();
-        found.dedup();
-    }
-    found
-}
-
-/// The parameters that survive the edits; renumbered in the text where it writes numbers.
-pub(super) fn number(placeholder: Placeholder, all: &[(Span, u32)], edits: &mut Edits) -> Vec<u32> {
-    let left: Vec<(Span, u32)> =
-        all.iter().filter(|(span, _)| !edits.covers(*span)).copied().collect();
-    match placeholder {
-        Placeholder::Question => left.into_iter().map(|(_, index)| index).collect(),
-        Placeholder::Dollar => {
-            let used: Vec<u32> =
-                left.iter().map(|(_, index)| *index).collect::<BTreeSet<_>>().into_iter().collect();
-            for (span, index) in left {
-                if let Ok(at) = used.binary_search(&index)
-                    && at as u64 != u64::from(index)
-                {
-                    edits.replace(span, format!("${}", at + 1));
-                }
-            }
-            used
-        }
-    }
+    let mut behind = Edits::default();
+    rows(stmt, target, &mut behind);
+    let mut edits = changes.edits(base, &behind)?;
+    labels::keep(ctx, stmt, labelled, &mut edits);
+    Ok((edits, changes))
 }
 
 /// Keeps only the target's rows of VALUES.

@@ -1,10 +1,8 @@
 //! The session as its door sees it: opened, asked, dropped.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 
 use pando_kernel::Statements;
-use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
 use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
@@ -15,54 +13,22 @@ use crate::house::Engine;
 
 use crate::session::Session;
 use crate::session::bulk::copy;
-use crate::session::cursors::portals::Cursors;
+use crate::session::cursors::Cursors;
 use crate::session::memory::Memory;
-use crate::session::place::{Place, stand, visible};
+use crate::session::place::Place;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::settings::{Settings, reset};
-use crate::session::statement::execute;
-use crate::session::statement::prepare;
-use crate::session::statement::text::{executable, request};
+use crate::session::request::{executable, execute, text};
+use crate::session::settings::Settings;
+use crate::session::statement::{prepare, reset, stand};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{Work, base, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
-        let snapshot = engine.snapshot();
-        let databases = visible::visible(&snapshot, &login);
-        let home = visible::home(&snapshot, &login, &databases);
-        let (live, database) = match &login.database {
-            Some(name) => {
-                let (live, name) = visible::move_to((&snapshot, &login), name, home)?;
-                (Some(live), Some(name))
-            }
-            None => (home, None),
-        };
-        let handle = engine.inner.registry.register(&login);
-        let id = handle.key.id;
-        let facts = Facts {
-            database,
-            databases,
-            user: login.user.clone(),
-            host: login.host.clone(),
-            id: handle.key.id,
-            version: live.as_ref().and_then(|live| live.version()).map(Arc::from),
-            autocommit: true,
-            ..Facts::default()
-        };
         let mut session = Self {
-            place: Place {
-                engine: engine.clone(),
-                handle,
-                login,
-                snapshot,
-                live,
-                facts: Arc::new(facts),
-                // Sessions of one statement each must not all meet the same replica.
-                ticket: u64::from(id),
-            },
+            place: Place::of_login(engine, login)?,
             settings: Settings::default(),
             work: Work::default(),
             outbox: Outbox::default(),
@@ -80,13 +46,13 @@ impl pando_kernel::session::Session for Session {
         if let Request::Copy(input) = request {
             let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(request::end_failed_text(self)).await;
+                Box::pin(end::end_failed_text(self)).await;
             }
             let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
         }
         self.abandon().await;
-        self.place.handle.works();
+        self.place.handle().works();
         let answered = ask(self, request).await;
         let answered = deadlock::or_doomed(self, answered).await;
         self.place.or_idle(answered)
@@ -99,40 +65,30 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
-        let event = self.next_event().await;
+        let event = text::next_event(self).await;
         if event.is_err() {
-            Box::pin(request::end_failed_text(self)).await;
+            Box::pin(end::end_failed_text(self)).await;
         }
         let event = deadlock::or_doomed(self, event).await;
-        if matches!(event, Ok(None)) && !matches!(self.outbox.reply, Reply::CopyIn(_)) {
-            self.place.handle.idles();
+        if matches!(event, Ok(None)) && !matches!(self.outbox.reply(), Reply::CopyIn(_)) {
+            self.place.handle().idles();
         }
         self.place.or_idle(event)
     }
 
     fn ahead(&mut self) -> Option<Result<Option<Event>>> {
-        self.outbox.ahead.pop_front()
+        self.outbox.next_ahead()
     }
 
     async fn refused(&mut self) {
-        match &mut self.outbox.reply {
-            Reply::Pass(pass) if pass.refusal.is_some() => {}
-            Reply::Pass(pass) => {
-                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
-                pass.refusal = Some(Box::new(refusal));
-            }
-            // What is refused of lines that go to several shards is told with the batch that has them.
-            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
-                std::future::pending().await
-            }
-        }
+        self.outbox.copy_refused().await;
     }
 
     async fn prepare(&mut self, sql: Arc<str>, declared: Vec<u32>) -> Result<Arc<Prepared>> {
         // What counts here is that few are read at once; what is kept of it is counted by itself.
         let _counted = match sql.len() > LONG {
             true => {
-                let engine = Arc::clone(&self.place.engine.inner);
+                let engine = Arc::clone(&self.place.engine().inner);
                 Box::pin(engine.reading.begin(&*engine.runtime, &sql)).await?
             }
             false => None,
@@ -144,41 +100,41 @@ impl pando_kernel::session::Session for Session {
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
         self.abandon().await;
-        self.place.handle.works();
+        self.place.handle().works();
         let described = match stand::refresh(self) {
             Ok(()) => Box::pin(prepare::describe_prepared(self, prepared)).await,
             Err(error) => Err(error),
         };
         let described = deadlock::or_doomed(self, described).await;
-        self.place.handle.idles();
+        self.place.handle().idles();
         described
     }
 
     fn statements(&mut self) -> &mut Statements {
-        &mut self.memory.named
+        self.memory.named_mut()
     }
 
     fn state(&self) -> State<'_> {
         State {
-            transaction: match self.work.opened {
+            transaction: match self.work.opened() {
                 Opened::Statement | Opened::Steps | Opened::Pipeline => TransactionState::Idle,
-                Opened::Client => self.work.transaction.state(),
+                Opened::Client => self.work.transaction().state(),
             },
-            autocommit: self.work.autocommit,
-            database: self.place.facts.database.as_deref(),
+            autocommit: self.work.autocommit(),
+            database: self.place.facts().database.as_deref(),
         }
     }
 
     fn key(&self) -> Key {
-        self.place.handle.key
+        self.place.handle().key
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.place.handle.idles();
+        self.place.handle().idles();
         base::take_back_in_base(self);
-        self.place.engine.inner.registry.remove(self.place.handle.key.id);
+        self.place.engine().inner.registry.remove(self.place.handle().key.id);
     }
 }
 
@@ -191,7 +147,7 @@ async fn ask(session: &mut Session, request: Request) -> Result<()> {
     }
     stand::refresh(session)?;
     match request {
-        Request::Query(text) => request::begin_text(session, &text).await,
+        Request::Query(text) => text::begin_text(session, &text).await,
         Request::Execute(execute) => execute::begin_execute(session, execute).await,
         Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
         Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,

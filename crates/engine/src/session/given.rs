@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::request::{CursorId, Execute};
 use pando_kernel::{Format, Parameter};
 use pando_sql::ast::Statement;
@@ -33,8 +34,12 @@ pub(in crate::session) struct Given {
     pub(in crate::session) text: Option<Arc<str>>,
     /// Its shape has come before, so that its plan is worth a template.
     pub(in crate::session) learns: bool,
+    /// A client asked for it, and nobody was asked yet whether it may run: no step of another statement.
+    pub(in crate::session) awaits_admission: bool,
     /// What is planned is to see one state of several units, and so no copies of them.
     pub(in crate::session) sees_one_state: bool,
+    /// What it gives is written, or looked for, by a statement that follows.
+    pub(in crate::session) is_step: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
 }
@@ -55,6 +60,31 @@ pub(in crate::session) struct Run<'a> {
     pub(in crate::session) plan: &'a Arc<Plan>,
 }
 
+/// What a statement is about to do on a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Aim {
+    /// It reads.
+    Reads,
+    /// It changes something, or may do so.
+    Writes,
+    /// It changes something on several units, on all or on none.
+    WritesAsOne,
+}
+
+impl Aim {
+    /// A plan's.
+    pub(in crate::session) fn of(plan: &Plan) -> Self {
+        if plan.writes { Self::Writes } else { Self::Reads }
+    }
+}
+
+/// What units are to run: a plan, and what came with its statement.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::session) struct Order<'a> {
+    pub(in crate::session) plan: &'a Plan,
+    pub(in crate::session) given: &'a Given,
+}
+
 impl Given {
     /// What comes with a prepared statement.
     pub(in crate::session) fn of(execute: Execute) -> Self {
@@ -63,8 +93,51 @@ impl Given {
             parameters: execute.parameters,
             formats: execute.result_formats,
             prepared: true,
-            ..Self::default()
+            ..Self::of_client()
         }
+    }
+
+    /// What comes with a client's text.
+    pub(in crate::session) fn of_client() -> Self {
+        Self { awaits_admission: true, ..Self::default() }
+    }
+
+    /// The values that a unit of the plan takes, in its order.
+    ///
+    /// # Errors
+    /// `Value` for one that is missing, or cannot be stored.
+    pub(in crate::session) fn parameters_of(&self, unit: &Unit) -> Result<Vec<Parameter>> {
+        let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
+        let own = unit.parameters.iter().map(|at| self.parameters.get(*at as usize).cloned());
+        let own: Option<Vec<Parameter>> = own.collect();
+        let mut own = own.ok_or_else(missing)?;
+        for (place, turn) in &unit.turns {
+            if let Some(parameter) = own.get_mut(*place) {
+                *parameter = Parameter::made(turn.of(&parameter.value)?);
+            }
+        }
+        for (place, value) in &unit.replaced {
+            if let Some(parameter) = own.get_mut(*place) {
+                let native = parameter.native;
+                *parameter = Parameter { native, ..Parameter::made(value.clone()) };
+            }
+        }
+        Ok(own)
+    }
+
+    /// The types of these, of those declared for the statement; 0 where the server is to find out.
+    pub(in crate::session) fn types_of(&self, unit: &Unit) -> Arc<[u32]> {
+        let declared = &self.declared;
+        let are_its_own = are_in_order(&unit.parameters) && unit.turns.is_empty();
+        if are_its_own && declared.len() <= unit.parameters.len() {
+            return Arc::clone(declared);
+        }
+        let is_turned = |at: usize| unit.turns.iter().any(|(turned, _)| *turned == at);
+        let own = |(at, index): (usize, &u32)| match is_turned(at) {
+            true => 0,
+            false => declared.get(*index as usize).copied().unwrap_or(0),
+        };
+        unit.parameters.iter().enumerate().map(own).collect()
     }
 
     /// The plan with the statement's own text, for whom that is more than something to send.
@@ -79,4 +152,9 @@ impl Given {
     pub(in crate::session) fn text_for(&self, unit: &Unit) -> Arc<str> {
         Arc::clone(self.text.as_ref().unwrap_or(&unit.sql))
     }
+}
+
+/// Whether a unit takes the statement's parameters as they come.
+pub(in crate::session) fn are_in_order(parameters: &[u32]) -> bool {
+    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
 }

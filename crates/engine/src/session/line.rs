@@ -1,7 +1,8 @@
 //! The line: what every statement of a client passes, from top to bottom.
 //!
-//! A text is split and read before (`statement::text`), a prepared statement was read once. A statement with a template at hand goes straight to
-//! [`run_recalled`]; all others begin at [`run`]. Both meet in [`run_plan`], and so do the steps of a statement that runs as several.
+//! A text is split and read before (`statement::text`), a prepared statement was read once. A statement with a template
+//! at hand goes straight to [`run_recalled`]; all others begin at [`run`]. Both meet in [`run_plan`], and so do the
+//! steps of a statement that runs as several.
 
 use std::sync::Arc;
 
@@ -15,17 +16,18 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{Given, Run};
-use crate::session::place::{changed_rules, elsewhere, own_database};
+use crate::session::given::{Aim, Given, Run};
+use crate::session::place::{admission, changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
-use crate::session::reply::warnings;
+use crate::session::reply::{turned_rows, warnings};
+use crate::session::run::base;
 use crate::session::run::template::{Recalled, moment};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
 use crate::session::steps::frame;
-use crate::session::transaction::change_modes::Touched;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::{
-    base, begin, definition, end, serializable, snapshot, temporary, units,
+    begin, definition, end, serializable, snapshot, temporary, units,
 };
 
 /// Runs a statement by its template: nothing of it is read or planned.
@@ -37,14 +39,14 @@ pub(in crate::session) async fn run_recalled(
 ) -> Result<()> {
     session.place.begins(text);
     warnings::forget_warnings(session);
-    session.work.touched = Touched::Data;
-    session.work.refuse_if_failed(false)?;
-    if !session.cursors.portals.is_empty() {
+    session.work.touches_data();
+    session.work.refuse_if_failed()?;
+    if session.cursors.are_open() {
         Box::pin(session.settle_cursors()).await?;
     }
     recalled.give(given);
     let run = recalled.run();
-    changed_rules::refuse_moved(session, run.live, run.stmt, run.plan.writes)?;
+    changed_rules::refuse_moved(session, run.live, run.stmt, Aim::of(run.plan))?;
     let is_several =
         run.plan.units.len() > 1 && units::transaction_type(session) == TransactionType::Xa;
     if is_several && Box::pin(snapshot::strays(session, run.live, run.plan)).await {
@@ -80,7 +82,7 @@ pub(in crate::session) async fn run(
         return Ok(());
     }
     warnings::forget_warnings(session);
-    session.work.touched = session.work.touched.max(Touched::by(&stmt.kind));
+    session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
     own_rows::show_own(session, &stmt.text)?;
     if local::start_local(session, stmt, &given).await? {
@@ -100,7 +102,7 @@ pub(in crate::session) async fn run_on_units(
     given: Given,
 ) -> Result<()> {
     let mut given = given;
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let live = &session.place.live()?;
     if !live.has_units() {
@@ -111,19 +113,22 @@ pub(in crate::session) async fn run_on_units(
     definition::begin_if_defined(session, live, stmt)?;
     end::commit_before(session, live, stmt).await?;
     session.settle_cursors().await?;
-    let plan = match session.plan(live, stmt, &given, Purpose::Run).await {
-        Ok(plan) => Arc::new(session.on_leaders(live, stmt, &given, plan).await?),
+    let plan = match session.ready(live, stmt, &given, Purpose::Run).await {
+        Ok(Ready::Run(plan)) => Arc::new(session.on_leaders(live, stmt, &given, *plan).await?),
+        Ok(Ready::Steps(found)) => {
+            changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
+            return frame::start_in_steps(session, live, stmt, &given, found.steps).await;
+        }
         Err(refusal) if warnings::drops_nothing(session, stmt, &refusal) => {
             Box::pin(definition::end_definition(session)).await;
             return Ok(());
         }
         Err(refusal) => {
-            changed_rules::refuse_moved(session, live, stmt, true)?;
-            session.temporary.refuse_steps_of_temporaries(stmt, &refusal)?;
-            return frame::start_in_steps(session, live, stmt, &given, refusal).await;
+            changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
+            return Err(refusal);
         }
     };
-    changed_rules::refuse_moved(session, live, stmt, plan.writes)?;
+    changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     session.remember(live, stmt, &mut given, &plan).await;
     let run = Run { live, stmt, plan: &plan };
     match run_plan(session, run, &mut given).await {
@@ -151,14 +156,15 @@ async fn run_apart(
     run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut given).await
 }
 
-/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters of a plan for one unit go with it, once
-/// nothing can refuse it any more.
+/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
+/// of a plan for one unit go with it, once nothing can refuse it any more.
 pub(in crate::session) async fn run_plan(
     session: &mut Session,
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    session.place.refuse_unadmitted(run.plan.writes)?;
+    admission::admit(session, run, given)?;
+    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);
     }

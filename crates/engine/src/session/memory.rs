@@ -9,9 +9,34 @@ use crate::templates::AtHand;
 #[derive(Debug, Default)]
 pub(in crate::session) struct Memory {
     /// Prepared, by the names that the client gave them.
-    pub(in crate::session) named: Statements,
+    named: Statements,
     /// What all its prepared statements take.
-    pub(in crate::session) kept: Kept,
+    kept: Kept,
     /// The templates used last.
-    pub(in crate::session) at_hand: AtHand,
+    at_hand: AtHand,
+}
+
+impl Memory {
+    /// Prepared statements, by the names that the client gave them.
+    pub(in crate::session) fn named(&self) -> &Statements {
+        &self.named
+    }
+
+    pub(in crate::session) fn named_mut(&mut self) -> &mut Statements {
+        &mut self.named
+    }
+
+    /// What all its prepared statements take.
+    pub(in crate::session) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// The templates used last.
+    pub(in crate::session) fn at_hand(&self) -> &AtHand {
+        &self.at_hand
+    }
+
+    pub(in crate::session) fn at_hand_mut(&mut self) -> &mut AtHand {
+        &mut self.at_hand
+    }
 }

@@ -9,13 +9,14 @@ mod line;
 mod memory;
 mod place;
 mod reply;
+mod request;
 mod run;
 mod settings;
 mod statement;
 mod steps;
 mod transaction;
 
-use cursors::portals::Cursors;
+use cursors::Cursors;
 use memory::Memory;
 use place::Place;
 use reply::Outbox;

@@ -77,7 +77,7 @@ pub(crate) fn postgres(port: u16, login: &Login<'_>) -> Arc<dyn Connector> {
 
 pub(crate) fn mysql(port: u16, login: &Login<'_>) -> Arc<dyn Connector> {
     let address = Address::Tcp("127.0.0.1".into(), port);
-    let mut settings = pando_mysql::backend::Settings::new("ds_0", address);
+    let mut settings = pando_mysql::Options::new("ds_0", address);
     settings.user = login.user.into();
     settings.password = login.password.into();
     settings.database = login.database.into();

@@ -3,9 +3,11 @@
 mod change;
 mod outage;
 mod relay;
+mod remote;
 mod script;
 mod session;
 mod stand;
+mod tally;
 mod together;
 mod tokio;
 mod view;
@@ -18,8 +20,10 @@ use pando_kernel::runtime::{BoxFuture, within};
 use crate::{Closed, Error, Key, Result, Watch};
 
 pub use relay::Relay;
+pub use remote::{Kind, Remote};
 pub use script::Script;
 pub use stand::{Relayed, Server, Stand};
+pub use tally::{Tally, report};
 pub use tokio::Tokio;
 
 /// One test and how it ended: `Ok`, or what was not as it must be.

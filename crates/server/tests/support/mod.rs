@@ -82,10 +82,10 @@ impl Running {
         Self::start(&files).await
     }
 
-    pub(crate) fn mysql(&self) -> pando_mysql::backend::Settings {
+    pub(crate) fn mysql(&self) -> pando_mysql::Options {
         let port = self.server.addresses().mysql.unwrap().port();
         let address = Address::Tcp("127.0.0.1".into(), port);
-        let mut settings = pando_mysql::backend::Settings::new("pando", address);
+        let mut settings = pando_mysql::Options::new("pando", address);
         (settings.user, settings.password) = ("root".into(), "root".into());
         settings.database = "shop".into();
         settings
@@ -97,10 +97,7 @@ impl Running {
         pando_postgres::Options::new("pando", address, "root", "root", "shop")
     }
 
-    pub(crate) async fn by_mysql(
-        &self,
-        settings: pando_mysql::backend::Settings,
-    ) -> Result<Client> {
+    pub(crate) async fn by_mysql(&self, settings: pando_mysql::Options) -> Result<Client> {
         let connector = pando_mysql::MySqlConnector::new(settings);
         Client::connect(Arc::new(connector), self.server.runtime()).await
     }

@@ -177,7 +177,7 @@ pub(crate) fn pieces(raw: &str, escapes: bool) -> Vec<&str> {
 
 /// A string token that is not escaped by backslashes, as if it had been written in one piece.
 pub(crate) fn spliced(raw: &str) -> Cow<'_, str> {
-    if !raw.contains(['\n', '\r']) {
+    if memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
     let list = pieces(raw, false);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use pando_kernel::{Error, Result};
 
 use super::rsa::encrypt_password;
-use super::{Plugin, sha2};
+use super::{Plugin, Privacy, sha2};
 use crate::codec::{AuthMoreData, AuthSwitch, ErrPacket};
 use crate::error::{malformed, server_error};
 
@@ -38,7 +38,7 @@ pub struct ClientLogin {
     key: PasswordKey,
     plugin: Plugin,
     scramble: Vec<u8>,
-    secure: bool,
+    privacy: Privacy,
     wants_key: bool,
 }
 
@@ -48,11 +48,10 @@ const REQUEST_KEY: u8 = 2;
 const CLEAR_PASSWORD: &[u8] = b"mysql_clear_password";
 
 impl ClientLogin {
-    /// A login with this password. `secure` says that the connection is encrypted or local, so that a password may
-    /// travel in clear.
-    pub fn new(password: String, secure: bool) -> Self {
+    /// A login with this password over such a connection.
+    pub fn new(password: String, privacy: Privacy) -> Self {
         let (plugin, key) = (Plugin::Native, PasswordKey::default());
-        Self { password, key, plugin, scramble: Vec::new(), secure, wants_key: false }
+        Self { password, key, plugin, scramble: Vec::new(), privacy, wants_key: false }
     }
 
     /// This login with another way to come by the server's key.
@@ -124,7 +123,7 @@ impl ClientLogin {
         }
         match (self.plugin, data) {
             (Plugin::CachingSha2, FAST_OK) => Ok(ClientStep::Wait),
-            (Plugin::CachingSha2, FULL) if self.secure => self.clear(),
+            (Plugin::CachingSha2, FULL) if self.privacy == Privacy::Private => self.clear(),
             (Plugin::CachingSha2, FULL) => match &self.key {
                 PasswordKey::Asked => {
                     self.wants_key = true;
@@ -141,7 +140,7 @@ impl ClientLogin {
     }
 
     fn clear(&self) -> Result<ClientStep> {
-        if !self.secure {
+        if self.privacy == Privacy::Open {
             return Err(Error::protocol(
                 "the server asks for the password in clear on a connection without TLS",
             ));

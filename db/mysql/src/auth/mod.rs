@@ -13,6 +13,15 @@ pub use server::{ServerLogin, ServerStep};
 /// Length of the random bytes both plugins use.
 pub const SCRAMBLE_LEN: usize = 20;
 
+/// Who can read what goes over a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privacy {
+    /// Anybody on the way.
+    Open,
+    /// The two sides alone: it is encrypted or local, so that a password may travel in clear.
+    Private,
+}
+
 /// An authentication plugin both sides know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plugin {

@@ -8,7 +8,7 @@ use pando_kernel::Result;
 use pando_kernel::session::Proof;
 
 use super::rsa::ServerKey;
-use super::{Plugin, SCRAMBLE_LEN, same};
+use super::{Plugin, Privacy, SCRAMBLE_LEN, same};
 use crate::codec::{AuthMoreData, AuthSwitch};
 
 /// What a server does next.
@@ -27,7 +27,7 @@ pub struct ServerLogin {
     proof: Proof,
     plugin: Plugin,
     scramble: [u8; SCRAMBLE_LEN],
-    secure: bool,
+    privacy: Privacy,
     key: Arc<ServerKey>,
     stage: Stage,
 }
@@ -44,14 +44,14 @@ const FULL: &[u8] = &[4];
 const REQUEST_KEY: &[u8] = &[2];
 
 impl ServerLogin {
-    /// A login by this proof. Where none is enough the exchange is that of a wrong password. `secure` says that the connection is encrypted.
+    /// A login by this proof. Where none is enough the exchange is that of a wrong password.
     pub fn new(
         proof: Proof,
         scramble: [u8; SCRAMBLE_LEN],
-        secure: bool,
+        privacy: Privacy,
         key: Arc<ServerKey>,
     ) -> Self {
-        Self { proof, plugin: Plugin::CachingSha2, scramble, secure, key, stage: Stage::Answer }
+        Self { proof, plugin: Plugin::CachingSha2, scramble, privacy, key, stage: Stage::Answer }
     }
 
     /// Judges the answer of the login packet. `required` is the plugin the user is configured for; without one, the
@@ -86,7 +86,7 @@ impl ServerLogin {
     pub fn read(&mut self, packet: &[u8]) -> Result<ServerStep> {
         match self.stage {
             Stage::Answer => Ok(self.judge(packet)),
-            Stage::Full if self.secure => Ok(self.compare(packet)),
+            Stage::Full if self.privacy == Privacy::Private => Ok(self.compare(packet)),
             Stage::Full if packet == REQUEST_KEY => {
                 self.stage = Stage::Encrypted;
                 Ok(ServerStep::Send(more(self.key.public_pem()?.as_bytes())))
@@ -165,15 +165,15 @@ mod tests {
         given: &'static str,
         required: Option<Plugin>,
         server_default: Plugin,
-        secure: bool,
+        privacy: Privacy,
     }
 
     /// Plays both sides against each other; returns whether the login succeeds and the packets after the first answer.
     fn play(case: &Case) -> (bool, usize) {
         let known = |password: &str| Proof::Password(password.to_owned());
         let stored = case.stored.map_or(Proof::Impossible, known);
-        let mut server = ServerLogin::new(stored, SCRAMBLE, case.secure, Arc::default());
-        let mut client = ClientLogin::new(case.given.into(), case.secure);
+        let mut server = ServerLogin::new(stored, SCRAMBLE, case.privacy, Arc::default());
+        let mut client = ClientLogin::new(case.given.into(), case.privacy);
         let (plugin, answer) = client.begin(case.server_default.name().as_bytes(), &SCRAMBLE);
         let mut step = server.begin(case.required, plugin.name().as_bytes(), &answer).unwrap();
         let mut packets = 0;
@@ -205,7 +205,7 @@ mod tests {
         let mut tried = 0;
         for required in [None, Some(Native), Some(Sha2)] {
             for server_default in [Native, Sha2] {
-                for secure in [false, true] {
+                for privacy in [Privacy::Open, Privacy::Private] {
                     for (stored, given) in [
                         (Some("secret"), "secret"),
                         (Some("secret"), "wrong"),
@@ -215,7 +215,7 @@ mod tests {
                         (None, "secret"),
                         (None, ""),
                     ] {
-                        let case = Case { stored, given, required, server_default, secure };
+                        let case = Case { stored, given, required, server_default, privacy };
                         let (accepted, _) = play(&case);
                         assert_eq!(accepted, stored == Some(given), "{required:?} {given}");
                         tried += 1;
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn an_unknown_user_sees_the_same_exchange_as_a_wrong_password() {
-        for secure in [false, true] {
+        for privacy in [Privacy::Open, Privacy::Private] {
             let case = |stored| Case {
                 stored,
                 given: "wrong",
                 required: None,
                 server_default: Plugin::CachingSha2,
-                secure,
+                privacy,
             };
             assert_eq!(play(&case(None)), play(&case(Some("right"))));
         }
@@ -244,7 +244,8 @@ mod tests {
     fn a_certificate_needs_no_password_and_minds_none() {
         for answer in [&b""[..], b"\0", &[7; 20], &[7; 32]] {
             for plugin in ["", "mysql_native_password", "caching_sha2_password"] {
-                let mut server = ServerLogin::new(Proof::Given, SCRAMBLE, true, Arc::default());
+                let mut server =
+                    ServerLogin::new(Proof::Given, SCRAMBLE, Privacy::Private, Arc::default());
                 let step = server.begin(None, plugin.as_bytes(), answer).unwrap();
                 assert!(matches!(step, ServerStep::Accepted(_)), "{plugin} {answer:?}");
             }
@@ -258,14 +259,14 @@ mod tests {
             given: "secret",
             required: None,
             server_default: Plugin::CachingSha2,
-            secure: false,
+            privacy: Privacy::Open,
         };
         assert_eq!(play(&case), (true, 0));
     }
 
     #[test]
     fn a_client_gives_no_clear_password_without_tls() {
-        let mut client = ClientLogin::new("secret".into(), false);
+        let mut client = ClientLogin::new("secret".into(), Privacy::Open);
         client.begin(b"mysql_native_password", &SCRAMBLE);
         let ask = Bytes::from_static(b"\xFEmysql_clear_password\0");
         assert!(client.read(&ask).is_err());

@@ -5,33 +5,29 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::{BufMut, BytesMut};
 use pando_kernel::backend::{Backend, CancelToken, Condition, Execution};
 use pando_kernel::session::TransactionState;
-use pando_kernel::{CopyInput, Error, ErrorKind, Event, Parameter, Result, Whole};
+use pando_kernel::{CopyInput, Error, ErrorKind, Event, Result, Whole};
 
 use super::job::{Job, Stage, Work};
 use super::lifted::Counts;
 use super::login::{Agreement, misreads};
-use super::statements::{Statements, Suits};
+use super::request;
+use super::statements::Statements;
 use super::whole::Seen;
 use super::wire::Wire;
-use super::{Settings, unavailable};
-use crate::codec::{CommandCode, Query, Status};
+use super::{Options, unavailable};
+use crate::codec::Status;
 use crate::row::{BinaryRows, TextRows};
-use crate::types::{ColumnType, put_parameter};
 
 /// Executions that may wait on one connection.
 const MAX_JOBS: usize = 1024;
-
-/// The protocol's own bound on a packet, in bytes.
-const MAX_COMMAND: usize = 1 << 30;
 
 /// Its victim's transaction is over.
 pub(super) const DEADLOCK: u32 = 1213;
 
 pub(super) struct Connection {
-    pub(super) settings: Arc<Settings>,
+    pub(super) options: Arc<Options>,
     pub(super) wire: Wire,
     pub(super) agreement: Agreement,
     pub(super) status: Status,
@@ -59,7 +55,7 @@ pub(super) struct Connection {
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
-            .field("unit", &self.settings.unit)
+            .field("unit", &self.options.unit)
             .field("thread", &self.agreement.thread)
             .field("jobs", &self.jobs.len())
             .field("lost", &self.lost)
@@ -74,15 +70,15 @@ impl Connection {
     }
 
     pub(super) fn new(
-        settings: Arc<Settings>,
+        options: Arc<Options>,
         wire: Wire,
         agreement: Agreement,
         status: Status,
     ) -> Self {
         Self {
-            statements: Statements::new(settings.statements),
+            statements: Statements::new(options.statements),
             counts: Counts::default(),
-            settings,
+            options,
             wire,
             agreement,
             status,
@@ -98,13 +94,6 @@ impl Connection {
             answered_from: 1,
             lost: None,
         }
-    }
-
-    /// Appends one command, whose packets start at sequence number 0.
-    pub(super) fn command(&mut self, fill: impl FnOnce(&mut BytesMut)) {
-        self.wire.output.restart(0);
-        self.wire.output.packet(fill);
-        self.answered_from = self.wire.output.sequence();
     }
 
     /// Writes waiting jobs as far as they may go out before an answer is needed.
@@ -125,66 +114,6 @@ impl Connection {
         }
     }
 
-    /// Writes the first command of a job; returns what its answer begins with.
-    pub(super) fn write(&mut self, work: &Work) -> Stage {
-        match work {
-            Work::Text(sql) => {
-                if sets(sql) {
-                    // What was prepared before goes on as it was prepared.
-                    self.statements.take_all().into_iter().for_each(|id| self.write_close(id));
-                    self.counts.clear();
-                }
-                let capabilities = self.agreement.capabilities;
-                self.command(|out| Query::encode(sql.as_bytes(), capabilities, out));
-                Stage::Answer
-            }
-            Work::Prepared { sql, parameters } | Work::Lifted { sql, parameters, .. } => {
-                match self.statements.suited(sql, parameters) {
-                    Some(Suits::Yes(id, count)) => self.write_execute(id, count, parameters),
-                    Some(Suits::No(id)) => {
-                        self.write_close(id);
-                        self.write_prepare(sql)
-                    }
-                    None => self.write_prepare(sql),
-                }
-            }
-            Work::Describe { sql } => match self.statements.get(sql) {
-                Some(found) => Stage::Described(found.clone()),
-                None => self.write_prepare(sql),
-            },
-            Work::Reset => Stage::Reset(self.write_reset()),
-            Work::Ping => {
-                self.command(|out| CommandCode::Ping.encode(&[], out));
-                Stage::Pong
-            }
-        }
-    }
-
-    fn write_prepare(&mut self, sql: &str) -> Stage {
-        self.command(|out| CommandCode::Prepare.encode(sql.as_bytes(), out));
-        Stage::PrepareAnswer
-    }
-
-    pub(super) fn write_execute(
-        &mut self,
-        statement: u32,
-        count: usize,
-        parameters: &[Parameter],
-    ) -> Stage {
-        if count != parameters.len() {
-            let given = parameters.len();
-            return Stage::Failed(Some(Error::new(ErrorKind::Value(format!(
-                "{given} parameters are given, the statement has {count}"
-            )))));
-        }
-        self.command(|out| put_execute(statement, parameters, out));
-        Stage::Answer
-    }
-
-    pub(super) fn write_close(&mut self, statement: u32) {
-        self.command(|out| CommandCode::Close.encode(&statement.to_le_bytes(), out));
-    }
-
     /// Takes in what the server says of itself at the end of a reply.
     ///
     /// # Errors
@@ -194,7 +123,7 @@ impl Connection {
         match misreads(status, &self.agreement) {
             false => Ok(()),
             true => Err(unavailable(
-                &self.settings.unit,
+                &self.options.unit,
                 "the SQL mode was changed, by which the server reads statements",
             )),
         }
@@ -270,61 +199,10 @@ impl Connection {
     }
 }
 
-impl Default for Job {
-    fn default() -> Self {
-        Self::new(Work::Ping)
-    }
-}
-
-/// Whether a text that is Pando's own sets variables of the session, and not only the user's own.
-fn sets(sql: &str) -> bool {
-    let sets_users = sql.starts_with("SET @");
-    let sets_more =
-        || [", SESSION ", ", NAMES ", ", CHARACTER "].iter().any(|part| sql.contains(part));
-    sql.starts_with("SET ") && !sql.starts_with("SET TRANSACTION") && (!sets_users || sets_more())
-}
-
-fn put_execute(statement: u32, parameters: &[Parameter], out: &mut BytesMut) {
-    out.put_u8(CommandCode::Execute as u8);
-    out.put_u32_le(statement);
-    out.put_u8(0);
-    out.put_u32_le(1);
-    if parameters.is_empty() {
-        return;
-    }
-    let bitmap = out.len();
-    out.put_bytes(0, parameters.len().div_ceil(8));
-    out.put_u8(1);
-    let types = out.len();
-    out.put_bytes(0, parameters.len() * 2);
-    for (index, parameter) in parameters.iter().enumerate() {
-        let sent = put_parameter(parameter, out);
-        let null = sent.type_id == ColumnType::Null as u8;
-        if let Some(byte) = out.get_mut(bitmap + index / 8) {
-            *byte |= u8::from(null) << (index % 8);
-        }
-        if let Some(slot) = out.get_mut(types + index * 2..types + index * 2 + 2) {
-            slot.copy_from_slice(&[sent.type_id, if sent.unsigned { 0x80 } else { 0 }]);
-        }
-    }
-}
-
-fn size(work: &Work) -> usize {
-    match work {
-        Work::Text(sql) | Work::Describe { sql } => sql.len(),
-        Work::Lifted { text, .. } => text.len(),
-        Work::Prepared { sql, parameters } => {
-            let raw = |parameter: &Parameter| parameter.raw.as_ref().map_or(32, bytes::Bytes::len);
-            sql.len().max(parameters.iter().map(raw).sum())
-        }
-        Work::Reset | Work::Ping => 0,
-    }
-}
-
 impl Backend for Connection {
     fn start(&mut self, execution: Execution) -> Result<()> {
         if let Some(why) = &self.lost {
-            return Err(unavailable(&self.settings.unit, why));
+            return Err(unavailable(&self.options.unit, why));
         }
         let work = match execution {
             Execution::Text(sql) | Execution::Aside(sql) => Work::Text(sql),
@@ -341,9 +219,7 @@ impl Backend for Connection {
             Execution::Reset | Execution::Scrub => Work::Reset,
             Execution::Ping => Work::Ping,
         };
-        if size(&work) >= MAX_COMMAND {
-            return Err(Error::new(ErrorKind::TooLarge("a statement exceeds 1 GiB".into())));
-        }
+        request::check(&work)?;
         if self.jobs.len() >= MAX_JOBS {
             return Err(Error::new(ErrorKind::TooLarge(format!(
                 "{MAX_JOBS} executions wait on one connection"
@@ -362,7 +238,7 @@ impl Backend for Connection {
             return Poll::Ready(Err(Error::internal("no execution is under way")));
         }
         if let Some(why) = &self.lost {
-            let error = unavailable(&self.settings.unit, why);
+            let error = unavailable(&self.options.unit, why);
             self.finish();
             return Poll::Ready(Err(error));
         }
@@ -402,7 +278,7 @@ impl Backend for Connection {
             CopyInput::Done => {}
             // There is no other end than the regular one: a statement of its own would commit what has come so far.
             CopyInput::Fail(why) if *begun => {
-                let why = unavailable(&self.settings.unit, why);
+                let why = unavailable(&self.options.unit, why);
                 return Err(self.lose(why));
             }
             CopyInput::Fail(why) => self.no_file = Some(why),
@@ -417,7 +293,7 @@ impl Backend for Connection {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         if let Some(why) = &self.lost {
-            return Poll::Ready(Err(unavailable(&self.settings.unit, why)));
+            return Poll::Ready(Err(unavailable(&self.options.unit, why)));
         }
         self.pump();
         ready!(self.wire.poll_write(cx))?;
@@ -426,7 +302,7 @@ impl Backend for Connection {
             let last = match self.wire.poll_read(cx) {
                 Poll::Pending => return Poll::Ready(Ok(())),
                 Poll::Ready(Ok(())) => {
-                    unavailable(&self.settings.unit, "the server ended the connection")
+                    unavailable(&self.options.unit, "the server ended the connection")
                 }
                 Poll::Ready(Err(error)) => error,
             };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use pando_kernel::{Column, Error, Native, Parameter};
+use pando_kernel::{Column, Error, Parameter};
 
+use super::describe::Definitions;
 use super::old_names::{with_old_names, with_values};
 use super::reset::Reset;
 use super::statements::Statement;
-use crate::codec::PrepareOk;
 
 /// An execution and how far it has come.
 #[derive(Debug)]
@@ -102,34 +102,9 @@ pub(super) enum Stage {
     Failed(Option<Error>),
 }
 
-/// The definitions behind a prepare's answer, as far as they have come.
-#[derive(Debug)]
-pub(super) struct Definitions {
-    pub(super) ok: PrepareOk,
-    pub(super) parameters: Vec<Native>,
-    pub(super) columns: Vec<Column>,
-    pub(super) ends: u8,
-}
-
-impl Definitions {
-    pub(super) fn new(ok: PrepareOk) -> Self {
-        Self { ok, parameters: Vec::new(), columns: Vec::new(), ends: 0 }
-    }
-
-    pub(super) fn parameters_left(&self) -> bool {
-        self.parameters.len() < usize::from(self.ok.parameters)
-    }
-
-    pub(super) fn columns_left(&self) -> bool {
-        self.columns.len() < usize::from(self.ok.columns)
-    }
-
-    /// Whether an EOF comes next, for servers that send them.
-    pub(super) fn end_due(&self) -> bool {
-        let groups = u8::from(!self.parameters.is_empty()) + u8::from(!self.columns.is_empty());
-        let open = (!self.parameters.is_empty() && self.parameters_left())
-            || (!self.columns.is_empty() && self.columns_left());
-        self.ends < groups && !open
+impl Default for Job {
+    fn default() -> Self {
+        Self::new(Work::Ping)
     }
 }
 
@@ -203,20 +178,5 @@ mod tests {
         for sql in ["SET NAMES x", "SELECT @@transaction_isolation", "", "SE"] {
             assert!(!may_need_old_names(sql), "{sql}");
         }
-    }
-
-    #[test]
-    fn an_end_is_due_after_each_group_of_definitions() {
-        let ok = PrepareOk { parameters: 1, columns: 1, ..PrepareOk::default() };
-        let mut definitions = Definitions::new(ok);
-        assert!(!definitions.end_due());
-        definitions.parameters.push(Native::default());
-        assert!(definitions.end_due());
-        definitions.ends = 1;
-        assert!(!definitions.end_due());
-        definitions.columns.push(Column::computed("a", pando_kernel::Kind::Int));
-        assert!(definitions.end_due());
-        definitions.ends = 2;
-        assert!(!definitions.end_due());
     }
 }

@@ -8,8 +8,8 @@ use pando_kernel::{ClientTls, Error, Result};
 
 use super::connection::Connection;
 use super::wire::Wire;
-use super::{Count, Settings};
-use crate::auth::{ClientLogin, ClientStep};
+use super::{Count, Options};
+use crate::auth::{ClientLogin, ClientStep, Privacy};
 use crate::codec::{
     Capabilities, ErrPacket, Handshake, HandshakeResponse, OkPacket, Query, SslRequest, Status,
     put_lenenc_bytes,
@@ -26,7 +26,7 @@ pub(super) struct Agreement {
     pub(super) collation: Collation,
     pub(super) scramble: Vec<u8>,
     pub(super) plugin: Vec<u8>,
-    pub(super) secure: bool,
+    pub(super) privacy: Privacy,
 }
 
 /// The collation of a connection.
@@ -82,31 +82,28 @@ const WANTED: Capabilities = Capabilities(
         | Capabilities::EXTENDED_METADATA.0,
 );
 
-pub(super) async fn connect(
-    settings: &Arc<Settings>,
-    runtime: &SharedRuntime,
-) -> Result<Connection> {
+pub(super) async fn connect(options: &Arc<Options>, runtime: &SharedRuntime) -> Result<Connection> {
     let stream = runtime
-        .connect(&settings.address)
+        .connect(&options.address)
         .await
-        .map_err(|error| settings.unavailable(&error).caused_by(error))?;
-    let mut wire = Wire::new(settings.unit.clone(), stream, settings.max_packet);
-    let (mut agreement, offered) = greet(&mut wire, settings).await?;
+        .map_err(|error| options.unavailable(&error).caused_by(error))?;
+    let mut wire = Wire::new(options.unit.clone(), stream, options.max_packet);
+    let (mut agreement, offered) = greet(&mut wire, options).await?;
     if agreement.capabilities.has(Capabilities::SSL) {
-        wire = secure(wire, settings, runtime, &agreement).await?;
-        agreement.secure = true;
-    } else if !matches!(settings.tls, TlsMode::Off | TlsMode::Prefer) {
+        wire = secure(wire, options, runtime, &agreement).await?;
+        agreement.privacy = Privacy::Private;
+    } else if !matches!(options.tls, TlsMode::Off | TlsMode::Prefer) {
         let offers = offered.has(Capabilities::SSL);
         return Err(
-            settings.unavailable(format!("TLS is required, offered by the server: {offers}"))
+            options.unavailable(format!("TLS is required, offered by the server: {offers}"))
         );
     }
-    log_in(&mut wire, settings, &agreement).await?;
+    log_in(&mut wire, options, &agreement).await?;
     let status = agree_on_reading(&mut wire, &agreement).await?;
-    Ok(Connection::new(settings.clone(), wire, agreement, status))
+    Ok(Connection::new(options.clone(), wire, agreement, status))
 }
 
-async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capabilities)> {
+async fn greet(wire: &mut Wire, options: &Options) -> Result<(Agreement, Capabilities)> {
     let packet = wire.packet().await?;
     if packet.payload.first() == Some(&0xFF) {
         return Err(server_error(&ErrPacket::decode(&packet.payload).map_err(malformed)?));
@@ -122,13 +119,13 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
     if capabilities.extended() == 0 {
         capabilities = capabilities | Capabilities::LONG_PASSWORD;
     }
-    if !settings.database.is_empty() {
+    if !options.database.is_empty() {
         capabilities = capabilities | Capabilities::CONNECT_WITH_DB;
     }
-    if settings.count == Count::Found {
+    if options.count == Count::Found {
         capabilities = capabilities | Capabilities::FOUND_ROWS;
     }
-    if settings.tls != TlsMode::Off && offered.has(Capabilities::SSL) {
+    if options.tls != TlsMode::Off && offered.has(Capabilities::SSL) {
         capabilities = capabilities | Capabilities::SSL;
     }
     let agreement = Agreement {
@@ -137,7 +134,10 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
         version: String::from_utf8_lossy(handshake.version).into_owned(),
         collation: Collation::of_version(handshake.version),
         plugin: handshake.plugin.to_vec(),
-        secure: matches!(settings.address, Address::Unix(_)),
+        privacy: match options.address {
+            Address::Unix(_) => Privacy::Private,
+            Address::Tcp(..) => Privacy::Open,
+        },
         scramble,
     };
     wire.output.restart(wire.input.expected());
@@ -145,35 +145,35 @@ async fn greet(wire: &mut Wire, settings: &Settings) -> Result<(Agreement, Capab
     Ok((agreement, offered))
 }
 
-fn head(settings: &Settings, agreement: &Agreement) -> SslRequest {
+fn head(options: &Options, agreement: &Agreement) -> SslRequest {
     SslRequest {
         capabilities: agreement.capabilities,
-        max_packet: u32::try_from(settings.max_packet).unwrap_or(u32::MAX),
+        max_packet: u32::try_from(options.max_packet).unwrap_or(u32::MAX),
         charset: agreement.collation.number(),
     }
 }
 
 async fn secure(
     mut wire: Wire,
-    settings: &Settings,
+    options: &Options,
     runtime: &SharedRuntime,
     agreement: &Agreement,
 ) -> Result<Wire> {
-    wire.output.packet(|out| head(settings, agreement).encode(out));
+    wire.output.packet(|out| head(options, agreement).encode(out));
     wire.flush().await?;
     let sequence = wire.output.sequence();
-    let host = match &settings.address {
+    let host = match &options.address {
         Address::Tcp(host, _) => host.as_str(),
         Address::Unix(_) => "localhost",
     };
     let plain = wire.into_stream()?;
-    let (mode, authority) = (settings.tls, settings.authority.clone());
-    let tls = ClientTls { mode, authority, identity: settings.identity.clone() };
+    let (mode, authority) = (options.tls, options.authority.clone());
+    let tls = ClientTls { mode, authority, identity: options.identity.clone() };
     let secured = runtime
         .secure(plain, host, &tls)
         .await
-        .map_err(|error| settings.unavailable(format!("TLS: {error}")).caused_by(error))?;
-    let mut wire = Wire::new(settings.unit.clone(), secured.stream, settings.max_packet);
+        .map_err(|error| options.unavailable(format!("TLS: {error}")).caused_by(error))?;
+    let mut wire = Wire::new(options.unit.clone(), secured.stream, options.max_packet);
     wire.output.restart(sequence);
     wire.input.expect(sequence.wrapping_add(1));
     Ok(wire)
@@ -208,15 +208,15 @@ pub(super) fn misreads(status: Status, agreement: &Agreement) -> bool {
     status.has(Status::NO_BACKSLASH_ESCAPES) || is_mariadb && status.has(Status::ANSI_QUOTES)
 }
 
-async fn log_in(wire: &mut Wire, settings: &Settings, agreement: &Agreement) -> Result<()> {
-    let mut login = settings.login(agreement.secure);
+async fn log_in(wire: &mut Wire, options: &Options, agreement: &Agreement) -> Result<()> {
+    let mut login = options.login(agreement.privacy);
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     let attributes = attributes();
     let response = HandshakeResponse {
-        head: head(settings, agreement),
-        user: settings.user.as_bytes(),
+        head: head(options, agreement),
+        user: options.user.as_bytes(),
         auth: &answer,
-        database: settings.database.as_bytes(),
+        database: options.database.as_bytes(),
         plugin: plugin.name().as_bytes(),
         attributes: &attributes,
     };
@@ -254,17 +254,17 @@ fn attributes() -> BytesMut {
 ///
 /// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_change_user.html>
 pub(super) fn put_change_user(
-    settings: &Settings,
+    options: &Options,
     agreement: &Agreement,
     login: &mut ClientLogin,
     out: &mut BytesMut,
 ) {
     let (plugin, answer) = login.begin(&agreement.plugin, &agreement.scramble);
     out.put_u8(0x11);
-    crate::codec::put_nul(out, settings.user.as_bytes());
+    crate::codec::put_nul(out, options.user.as_bytes());
     out.put_u8(answer.len() as u8);
     out.put_slice(&answer);
-    crate::codec::put_nul(out, settings.database.as_bytes());
+    crate::codec::put_nul(out, options.database.as_bytes());
     out.put_u16_le(u16::from(agreement.collation.number()));
     if agreement.capabilities.has(Capabilities::PLUGIN_AUTH) {
         crate::codec::put_nul(out, plugin.name().as_bytes());

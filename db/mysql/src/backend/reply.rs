@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pando_kernel::{
-    Columns, Completion, Description, Error, ErrorKind, Event, Format, Result, RowCodec, Rows,
-    ServerError,
+    Columns, Completion, Error, ErrorKind, Event, Format, Result, RowCodec, Rows, ServerError,
 };
 
 use super::connection::{Connection, DEADLOCK};
-use super::job::{Definitions, Stage, Work, may_ask_for_file};
+use super::describe::Definitions;
+use super::job::{Stage, Work, may_ask_for_file};
 use super::lifted::{as_text, may_fare_better, tells};
 use super::old_names::{NOT_UNDERSTOOD, UNKNOWN_VARIABLE, is_new_name};
-use super::statements::Statement;
 use crate::codec::{
     Capabilities, ColumnDefinition, CommandCode, Eof, ErrPacket, LocalInfile, MAX_FRAME, OkPacket,
     PrepareOk, Reader, Run, SessionChange, SessionChanges, Status,
@@ -140,7 +139,7 @@ impl Connection {
         Ok(())
     }
 
-    fn done(&mut self) {
+    pub(super) fn done(&mut self) {
         self.ready.push_back(Event::Done);
         self.finish();
         self.pump();
@@ -150,13 +149,11 @@ impl Connection {
     fn refused(&mut self, stage: &Stage, payload: &Bytes) -> Result<Option<Stage>> {
         let error = server_error(&ErrPacket::decode(payload).map_err(malformed)?);
         let ErrorKind::Server(server) = error.kind() else { return Err(error) };
-        // Nothing may have been written behind the job, or the order would be lost.
-        let alone = self.sent == 1;
-        if let Some(stage) = self.another_way(stage, server, alone) {
+        if let Some(stage) = self.another_way(stage, server) {
             return Ok(Some(stage));
         }
         // Behind other jobs the next reply tells it.
-        let asks = alone && self.status.has(Status::IN_TRANSACTION);
+        let asks = self.sent == 1 && self.status.has(Status::IN_TRANSACTION);
         if !asks || server.number == DEADLOCK || server.number == DUPLICATE {
             return Err(error);
         }
@@ -167,7 +164,9 @@ impl Connection {
     }
 
     /// Tries a job that the server has refused in another form, or once more.
-    fn another_way(&mut self, stage: &Stage, server: &ServerError, alone: bool) -> Option<Stage> {
+    fn another_way(&mut self, stage: &Stage, server: &ServerError) -> Option<Stage> {
+        // Nothing may have been written behind the job, or the order would be lost.
+        let alone = self.sent == 1;
         let number = server.number;
         let job = self.jobs.front_mut()?;
         let renamed = number == UNKNOWN_VARIABLE && is_new_name(&server.message);
@@ -224,7 +223,7 @@ impl Connection {
     }
 
     /// Runs the text of the oldest job instead of its prepared form. Nothing is written behind one that has such a form.
-    fn text_instead(&mut self) -> Option<Stage> {
+    pub(super) fn text_instead(&mut self) -> Option<Stage> {
         let job = self.jobs.front_mut()?;
         if let Work::Lifted { text, .. } = &job.work {
             job.work = Work::Text(Arc::clone(text));
@@ -342,94 +341,6 @@ impl Connection {
         let more = ok.status.has(Status::MORE_RESULTS);
         self.ready.push_back(Event::Complete(completion_of(ok, rows)));
         Ok(more.then_some(Stage::Answer))
-    }
-
-    fn definition(
-        &mut self,
-        mut definitions: Definitions,
-        payload: &Bytes,
-    ) -> Result<Option<Stage>> {
-        let eofs = !self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF);
-        if eofs && definitions.end_due() {
-            Eof::decode(payload).map_err(malformed)?;
-            definitions.ends += 1;
-            return self.prepared(definitions);
-        }
-        let capabilities = self.agreement.capabilities;
-        let definition = ColumnDefinition::decode(payload, capabilities).map_err(malformed)?;
-        let column = column_of(&definition, Format::Text);
-        if definitions.parameters_left() {
-            definitions.parameters.push(column.native);
-        } else {
-            definitions.columns.push(column);
-        }
-        self.prepared(definitions)
-    }
-
-    /// Goes on when all definitions of a prepared statement are there, else waits for the next.
-    fn prepared(&mut self, definitions: Definitions) -> Result<Option<Stage>> {
-        let eofs = !self.agreement.capabilities.has(Capabilities::DEPRECATE_EOF);
-        let due = eofs && definitions.end_due();
-        if definitions.parameters_left() || definitions.columns_left() || due {
-            return Ok(Some(Stage::Definitions(definitions)));
-        }
-        let statement = Statement {
-            id: definitions.ok.statement,
-            parameters: definitions.parameters.into(),
-            tells: tells(&definitions.columns),
-            columns: definitions.columns.into(),
-        };
-        let (id, count) = (statement.id, statement.parameters.len());
-        let Some(job) = self.jobs.front_mut() else { return Ok(None) };
-        let job = std::mem::take(job);
-        let stage = match &job.work {
-            Work::Prepared { sql, parameters } => {
-                self.keep(sql, statement);
-                self.statements.suited(sql, parameters);
-                self.write_execute(id, count, parameters)
-            }
-            Work::Lifted { sql, parameters, .. } => {
-                if !statement.tells {
-                    self.write_close(id);
-                    self.counts.give_up(sql);
-                    if let Some(slot) = self.jobs.front_mut() {
-                        *slot = job;
-                    }
-                    return Ok(self.text_instead());
-                }
-                self.keep(sql, statement);
-                self.statements.suited(sql, parameters);
-                self.write_execute(id, count, parameters)
-            }
-            Work::Describe { sql } => {
-                self.keep(sql, statement.clone());
-                Stage::Described(statement)
-            }
-            Work::Text(_) | Work::Reset | Work::Ping => {
-                return Err(Error::internal("a statement was prepared for nothing"));
-            }
-        };
-        self.held = matches!(job.work, Work::Lifted { .. });
-        if let Some(slot) = self.jobs.front_mut() {
-            *slot = job;
-        }
-        self.wire.input.expect(self.answered_from);
-        Ok(Some(stage))
-    }
-
-    fn keep(&mut self, sql: &Arc<str>, statement: Statement) {
-        if let Some(closed) = self.statements.keep(sql.clone(), statement) {
-            self.write_close(closed);
-        }
-    }
-
-    /// Answers a describe from the kept statement.
-    fn describe(&mut self, found: &Statement) {
-        let columns = (!found.columns.is_empty())
-            .then(|| Columns { list: Arc::clone(&found.columns), codec: self.text_rows.clone() });
-        let parameters = found.parameters.to_vec();
-        self.ready.push_back(Event::Described(Description { parameters, columns }));
-        self.done();
     }
 }
 

@@ -12,10 +12,19 @@ use crate::error::{malformed, server_error};
 /// How far a reset has come.
 #[derive(Debug)]
 pub(super) enum Reset {
-    /// So many of its commands have no answer yet; `is_renewed` behind a new login.
-    Commands { left: u8, failed: Option<Error>, is_renewed: bool },
+    Commands(Commands),
     /// The server is too old for the short way: a new login runs.
     ChangeUser(Box<ClientLogin>),
+}
+
+/// The commands of a reset on their way.
+#[derive(Debug)]
+pub(super) struct Commands {
+    /// So many of them have no answer yet.
+    left: u8,
+    failed: Option<Error>,
+    /// They stand behind a new login.
+    is_renewed: bool,
 }
 
 /// `ER_UNKNOWN_COM_ERROR`: servers before MySQL 5.7.3 and MariaDB 10.2.4 have no COM_RESET_CONNECTION.
@@ -36,18 +45,18 @@ impl Connection {
         self.command(|out| CommandCode::ResetConnection.encode(&[], out));
         self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
         let mut left = 2;
-        if !self.settings.database.is_empty() {
-            let database = self.settings.database.clone();
+        if !self.options.database.is_empty() {
+            let database = self.options.database.clone();
             self.command(|out| CommandCode::InitDb.encode(database.as_bytes(), out));
             left += 1;
         }
-        Reset::Commands { left, failed: None, is_renewed: false }
+        Reset::Commands(Commands { left, failed: None, is_renewed: false })
     }
 
     fn write_change_user(&mut self) -> Reset {
-        let mut login = self.settings.login(self.agreement.secure);
+        let mut login = self.options.login(self.agreement.privacy);
         let mut payload = BytesMut::new();
-        put_change_user(&self.settings, &self.agreement, &mut login, &mut payload);
+        put_change_user(&self.options, &self.agreement, &mut login, &mut payload);
         self.command(|out| out.unsplit(payload));
         Reset::ChangeUser(Box::new(login))
     }
@@ -55,9 +64,7 @@ impl Connection {
     /// Takes one packet of a reset's replies; `None` when it is through.
     pub(super) fn read_reset(&mut self, reset: Reset, payload: &Bytes) -> Result<Option<Reset>> {
         match reset {
-            Reset::Commands { left, failed, is_renewed } => {
-                self.read_command((left, is_renewed), failed, payload)
-            }
+            Reset::Commands(commands) => self.read_command(commands, payload),
             Reset::ChangeUser(mut login) => match login.read(payload)? {
                 ClientStep::Send(answer) => {
                     self.wire.output.restart(self.wire.input.expected());
@@ -71,18 +78,15 @@ impl Connection {
                         (reading(&self.agreement), self.agreement.capabilities);
                     self.command(|out| Query::encode(names.as_bytes(), capabilities, out));
                     self.wire.input.expect(1);
-                    Ok(Some(Reset::Commands { left: 1, failed: None, is_renewed: true }))
+                    let commands = Commands { left: 1, failed: None, is_renewed: true };
+                    Ok(Some(Reset::Commands(commands)))
                 }
             },
         }
     }
 
-    fn read_command(
-        &mut self,
-        (left, is_renewed): (u8, bool),
-        mut failed: Option<Error>,
-        payload: &Bytes,
-    ) -> Result<Option<Reset>> {
+    fn read_command(&mut self, commands: Commands, payload: &Bytes) -> Result<Option<Reset>> {
+        let Commands { left, mut failed, is_renewed } = commands;
         if payload.first() == Some(&0xFF) {
             let err = ErrPacket::decode(payload).map_err(malformed)?;
             self.lacks_reset |= err.code == UNKNOWN_COMMAND && !is_renewed;
@@ -93,7 +97,8 @@ impl Connection {
         // The answer to each command starts again at 1.
         self.wire.input.expect(1);
         if left > 1 {
-            return Ok(Some(Reset::Commands { left: left - 1, failed, is_renewed }));
+            let commands = Commands { left: left - 1, failed, is_renewed };
+            return Ok(Some(Reset::Commands(commands)));
         }
         match failed {
             _ if self.lacks_reset && !is_renewed => Ok(Some(self.write_change_user())),

@@ -116,13 +116,17 @@ pub(super) struct Seen {
 /// In this form, by these bytes.
 type Defined = (Format, Box<[u8]>, Arc<[Column]>);
 
+/// So many definitions of columns, of rows in this form, as a server with these capabilities sends them.
+struct Definitions<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    format: Format,
+    capabilities: Capabilities,
+}
+
 impl Seen {
-    fn columns(
-        &mut self,
-        (bytes, count): (&[u8], usize),
-        (format, capabilities): (Format, Capabilities),
-        lists: &Lists,
-    ) -> Result<Arc<[Column]>> {
+    fn columns(&mut self, definitions: Definitions<'_>, lists: &Lists) -> Result<Arc<[Column]>> {
+        let Definitions { bytes, count, format, capabilities } = definitions;
         let known = self.list.iter().position(|(kept, definitions, _)| {
             *kept == format && definitions.len() == bytes.len() && **definitions == *bytes
         });
@@ -173,13 +177,17 @@ impl Connection {
         let mut lifted = false;
         let mut whole = Whole { columns: None, rows: None, completion: completion_of(&ok, rows) };
         if parts.columns > 0 {
-            let definitions = bytes.get(parts.definitions.clone()).unwrap_or_default();
             let work = self.jobs.front().map(|job| &job.work);
             let binary = matches!(work, Some(Work::Prepared { .. }));
             lifted = matches!(work, Some(Work::Lifted { .. }));
             let format = if binary { Format::Binary } else { Format::Text };
-            let (parts, form) = ((definitions, parts.columns), (format, capabilities));
-            let list = self.seen.columns(parts, form, &self.settings.lists)?;
+            let definitions = Definitions {
+                bytes: bytes.get(parts.definitions.clone()).unwrap_or_default(),
+                count: parts.columns,
+                format,
+                capabilities,
+            };
+            let list = self.seen.columns(definitions, &self.options.lists)?;
             if lifted && !tells(&list) {
                 return Ok(None);
             }

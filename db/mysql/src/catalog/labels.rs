@@ -13,7 +13,8 @@ use crate::dialect::MySql;
 /// Gives columns that would be called otherwise an alias. `columns` are those of the tables that were replaced.
 pub(super) fn keep(
     stmt: &Statement,
-    (view, apart): (&View<'_>, Apart),
+    view: &View<'_>,
+    apart: Apart,
     columns: &[String],
     edits: &mut Edits,
 ) {

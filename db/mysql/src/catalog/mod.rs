@@ -64,7 +64,7 @@ impl Presentation for MySql {
                 // This server has no such table, and says so itself.
                 continue;
             }
-            let text = relation::sub_query(view, known, name, (&columns, apart));
+            let text = relation::sub_query(view, known, name, &columns, apart);
             let own = occurrence.name.parts.last().map_or(name, |part| part.value.as_str());
             let alias = match table.alias {
                 Some(_) => String::new(),
@@ -74,7 +74,7 @@ impl Presentation for MySql {
             replaced.push(occurrence.name.span);
             named.extend(columns.iter().map(|column| column.name.clone()));
         }
-        labels::keep(stmt, (view, apart), &named, &mut edits);
+        labels::keep(stmt, view, apart, &named, &mut edits);
         for owner in visit::column_owners(&stmt.kind) {
             if let (Refers::Table(name), [_, last]) = (owner.refers, owner.parts)
                 && replaced.contains(&name.span)

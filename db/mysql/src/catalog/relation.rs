@@ -57,14 +57,15 @@ pub(super) fn sub_query(
     view: &View<'_>,
     relation: &Relation,
     name: &str,
-    (columns, apart): (&[TableColumn], Apart),
+    columns: &[TableColumn],
+    apart: Apart,
 ) -> String {
     let table = relation.table.filter(|table| columns.iter().any(|own| own.name == *table));
     let list: Vec<String> = columns
         .iter()
         .map(|column| {
             let name = MySql.quote(&column.name);
-            match shown(view, (relation, table), &column.name) {
+            match shown(view, relation, table, &column.name) {
                 Some(text) => format!("{text} AS {name}"),
                 None => format!("x.{name}"),
             }
@@ -117,7 +118,8 @@ fn databases<'a>(view: &'a View<'_>) -> Vec<&'a str> {
 /// What a column is shown as; `None` when it stays.
 fn shown(
     view: &View<'_>,
-    (relation, table): (&Relation, Option<&str>),
+    relation: &Relation,
+    table: Option<&str>,
     column: &str,
 ) -> Option<String> {
     let own = format!("x.{}", MySql.quote(column));

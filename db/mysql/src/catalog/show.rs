@@ -62,7 +62,7 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
         all => all,
     };
     match plain {
-        ["TABLES"] => shown.tables(words.contains(&"FULL")),
+        ["TABLES"] => shown.tables(&words),
         ["TABLE", "STATUS"] => {
             let database = shown.database()?;
             Ok(database.map(|name| shown.of("TABLES", STATUS, &of_schema("TABLE_SCHEMA", &name))))
@@ -157,11 +157,11 @@ impl Shown<'_> {
         }
     }
 
-    fn tables(&self, full: bool) -> Result<Option<String>> {
+    fn tables(&self, words: &[&str]) -> Result<Option<String>> {
         let Some(database) = self.database()? else { return Ok(None) };
         let label = self.label(format!("Tables_in_{database}"));
         let mut columns = vec![("TABLE_NAME", label.as_str())];
-        if full {
+        if words.contains(&"FULL") {
             columns.push(("TABLE_TYPE", "Table_type"));
         }
         Ok(Some(self.of("TABLES", &columns, &of_schema("TABLE_SCHEMA", &database))))

@@ -45,6 +45,14 @@ const QUALIFIED: [u32; 13] =
 /// `The target table v_0 of the INSERT is not insertable-into`: without quotes.
 const UNQUOTED: [u32; 2] = [1288, 1471];
 
+/// How names stand in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Bare,
+    /// With the database's in front where they have parts.
+    Qualified,
+}
+
 pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     if VALUE_FIRST.contains(&told.number) {
         // The value stands before, with whatever marks.
@@ -55,7 +63,7 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
             return;
         }
         let (value, behind) = told.message.split_at(at);
-        told.message = format!("{value}{}", renewed(behind, false, names));
+        told.message = format!("{value}{}", renewed(behind, Names::Bare, names));
     } else if UNQUOTED.contains(&told.number) {
         if let Some((ahead, behind)) = told.message.split_once(" table ")
             && let Some((name, rest)) = behind.split_once(" of the ")
@@ -64,12 +72,16 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
             told.message = format!("{ahead} table {logic} of the {rest}");
         }
     } else if NAMING.contains(&told.number) {
-        told.message = renewed(&told.message, QUALIFIED.contains(&told.number), names);
+        let form = match QUALIFIED.contains(&told.number) {
+            true => Names::Qualified,
+            false => Names::Bare,
+        };
+        told.message = renewed(&told.message, form, names);
     }
 }
 
 /// The text with what stands in quotes anew.
-fn renewed(text: &str, qualified: bool, names: &ActualNames) -> String {
+fn renewed(text: &str, form: Names, names: &ActualNames) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     // Parts of one name so far.
@@ -95,10 +107,10 @@ fn renewed(text: &str, qualified: bool, names: &ActualNames) -> String {
         match parts {
             // `ds_0`.`t_0`.`a`
             0 if rest.starts_with(".`") && !is_vendors(name) => out.push_str(names.database()),
-            0 if !names_table(ahead) => out.push_str(&owned(name, qualified, names)),
+            0 if !names_table(ahead) => out.push_str(&owned(name, form, names)),
             0 | 1 => match names.table(name) {
                 Some(logic) => out.push_str(logic),
-                None => out.push_str(&owned(name, qualified, names)),
+                None => out.push_str(&owned(name, form, names)),
             },
             _ => out.push_str(name),
         }
@@ -115,8 +127,9 @@ fn names_table(ahead: &str) -> bool {
 }
 
 /// A table with its database in front, a column with its table in front, or what belongs to a table.
-fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
-    if qualified && name.contains(',') && name.split(',').all(|one| one.contains('.')) {
+fn owned(name: &str, form: Names, names: &ActualNames) -> String {
+    let is_qualified = form == Names::Qualified;
+    if is_qualified && name.contains(',') && name.split(',').all(|one| one.contains('.')) {
         return listed(name, names);
     }
     match name.split_once('.') {
@@ -125,7 +138,7 @@ fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
             format!("{}.{column}", names.table(table).unwrap_or(table))
         }
         // `ds_0.t`, and `ds_0.t.a`.
-        Some((database, table)) if qualified && !is_vendors(database) => {
+        Some((database, table)) if is_qualified && !is_vendors(database) => {
             let (table, column) = table.split_once('.').unwrap_or((table, ""));
             let dot = if column.is_empty() { "" } else { "." };
             let table = names.table(table).unwrap_or(table);
@@ -139,7 +152,7 @@ fn owned(name: &str, qualified: bool, names: &ActualNames) -> String {
 /// `ds_0.t_0,ds_0.t_1`: what a DROP TABLE misses is told together, here each table once.
 fn listed(list: &str, names: &ActualNames) -> String {
     let mut all: Vec<String> = Vec::new();
-    for one in list.split(',').map(|one| owned(one, true, names)) {
+    for one in list.split(',').map(|one| owned(one, Names::Qualified, names)) {
         if !all.contains(&one) {
             all.push(one);
         }

@@ -3,8 +3,8 @@
 use bytes::{BufMut, BytesMut};
 
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
-use super::write::put_nul;
+use super::reader::Reader;
+use super::writer::put_nul;
 
 /// Authentication switch request: the server wants another plugin. The client answers with the plugin's bytes alone.
 ///

@@ -2,7 +2,7 @@
 
 use super::capabilities::Capabilities;
 use super::malformed::Malformed;
-use super::read::Reader;
+use super::reader::Reader;
 
 /// COM_CHANGE_USER, as a server reads it.
 ///

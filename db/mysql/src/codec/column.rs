@@ -4,8 +4,8 @@ use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
-use super::write::{put_lenenc_bytes, put_lenenc_int};
+use super::reader::Reader;
+use super::writer::{put_lenenc_bytes, put_lenenc_int};
 
 /// The fixed part of a column definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

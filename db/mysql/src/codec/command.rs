@@ -7,7 +7,7 @@ use super::change_user::ChangeUser;
 use super::execute::ExecuteHead;
 use super::malformed::Malformed;
 use super::query::Query;
-use super::read::Reader;
+use super::reader::Reader;
 
 /// The first byte of a command, for those that consist of it and a plain body.
 ///

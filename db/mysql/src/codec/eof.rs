@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 use super::status::Status;
 
 /// EOF packet.

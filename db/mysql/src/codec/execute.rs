@@ -5,7 +5,7 @@ use bytes::{BufMut, BytesMut};
 use super::binary_row::binary_value_len;
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 
 /// The type of a bound parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,10 @@ impl<'a> Execute<'a> {
         is_long: impl Fn(usize) -> bool,
     ) -> Result<Self, Malformed> {
         let mut reader = head.rest;
-        let named = capabilities.has(Capabilities::QUERY_ATTRIBUTES);
+        let names = match capabilities.has(Capabilities::QUERY_ATTRIBUTES) {
+            true => Names::Sent,
+            false => Names::Absent,
+        };
         let mut total = count;
         if head.counted {
             let sent = reader.lenenc_int("number of parameters")?;
@@ -107,7 +110,7 @@ impl<'a> Execute<'a> {
             let parameters = read_values(&mut reader, nulls, types, is_long)?;
             return Ok(Self { parameters, new_types: None });
         }
-        let types = read_types(&mut reader, total, named)?;
+        let types = read_types(&mut reader, total, names)?;
         let parameters = read_values(&mut reader, nulls, types.iter().copied(), is_long)?;
         let new_types = types.iter().map(|(parameter_type, _)| *parameter_type).collect();
         Ok(Self { parameters, new_types: Some(new_types) })
@@ -142,11 +145,18 @@ impl<'a> Execute<'a> {
     }
 }
 
-/// Reads `count` parameter types, with names when `named`.
+/// Whether the types of parameters come with names.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Names {
+    Sent,
+    Absent,
+}
+
+/// Reads `count` parameter types.
 pub(super) fn read_types<'a>(
     reader: &mut Reader<'a>,
     count: usize,
-    named: bool,
+    names: Names,
 ) -> Result<Vec<(ParameterType, &'a [u8])>, Malformed> {
     if reader.remaining() < count * 2 {
         return Err(reader.fault("parameter types", Fault::Truncated));
@@ -155,7 +165,10 @@ pub(super) fn read_types<'a>(
     for _ in 0..count {
         let type_id = reader.u8("parameter type")?;
         let unsigned = reader.u8("parameter flag")? & 0x80 != 0;
-        let name = if named { reader.lenenc_bytes("parameter name")? } else { &[] };
+        let name = match names {
+            Names::Sent => reader.lenenc_bytes("parameter name")?,
+            Names::Absent => &[],
+        };
         types.push((ParameterType { type_id, unsigned }, name));
     }
     Ok(types)

@@ -4,9 +4,9 @@ use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 use super::status::Status;
-use super::write::put_nul;
+use super::writer::put_nul;
 
 /// Handshake version 10.
 ///

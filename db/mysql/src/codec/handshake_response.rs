@@ -4,8 +4,8 @@ use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
-use super::write::{put_lenenc_bytes, put_lenenc_int, put_nul};
+use super::reader::Reader;
+use super::writer::{put_lenenc_bytes, put_lenenc_int, put_nul};
 
 /// Bytes of the part that the TLS request and the login share.
 const COMMON_LEN: usize = 32;

@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 
 /// LOCAL INFILE request. The client answers with packets of the file's content and an empty packet at its end.
 ///

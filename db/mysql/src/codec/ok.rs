@@ -4,9 +4,9 @@ use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
+use super::reader::Reader;
 use super::status::Status;
-use super::write::{put_lenenc_bytes, put_lenenc_int};
+use super::writer::{put_lenenc_bytes, put_lenenc_int};
 
 /// The first byte of an OK packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl<'a> OkPacket<'a> {
         let tracked = capabilities.has(Capabilities::SESSION_TRACK);
         let changed = tracked && !self.session_state.is_empty();
         let status = self.status.without(Status::SESSION_CHANGED);
-        out.put_u16_le(status.with_if(Status::SESSION_CHANGED, changed).0);
+        out.put_u16_le((status | changed.then_some(Status::SESSION_CHANGED)).0);
         out.put_u16_le(self.warnings);
         if changed {
             put_lenenc_bytes(out, self.info);

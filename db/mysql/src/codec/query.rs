@@ -3,10 +3,10 @@
 use bytes::{BufMut, BytesMut};
 
 use super::capabilities::Capabilities;
-use super::execute::{BoundParameter, ParameterType, read_types, read_values};
+use super::execute::{BoundParameter, Names, ParameterType, read_types, read_values};
 use super::malformed::{Fault, Malformed};
-use super::read::Reader;
-use super::write::put_lenenc_int;
+use super::reader::Reader;
+use super::writer::put_lenenc_int;
 
 /// COM_QUERY.
 ///
@@ -72,7 +72,7 @@ fn read_attributes<'a>(
     if bound != 1 {
         return Err(reader.fault("new types flag", Fault::Value(u64::from(bound))));
     }
-    let types: Vec<(ParameterType, &[u8])> = read_types(reader, count, true)?;
+    let types: Vec<(ParameterType, &[u8])> = read_types(reader, count, Names::Sent)?;
     read_values(reader, nulls, types.into_iter(), |_| false)
 }
 

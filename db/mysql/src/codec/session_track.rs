@@ -3,8 +3,8 @@
 use bytes::BytesMut;
 
 use super::malformed::Malformed;
-use super::read::Reader;
-use super::write::{put_lenenc_bytes, put_lenenc_int};
+use super::reader::Reader;
+use super::writer::{put_lenenc_bytes, put_lenenc_int};
 use bytes::BufMut;
 
 const SYSTEM_VARIABLES: u8 = 0;

@@ -41,11 +41,12 @@ impl Status {
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
+}
 
-    /// This with `flag` when `on`, else this.
-    #[must_use]
-    pub(crate) fn with_if(self, flag: Self, on: bool) -> Self {
-        if on { self | flag } else { self }
+impl BitOr<Option<Self>> for Status {
+    type Output = Self;
+    fn bitor(self, other: Option<Self>) -> Self {
+        Self(self.0 | other.map_or(0, |other| other.0))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::malformed::Malformed;
-use super::read::Reader;
+use super::reader::Reader;
 
 /// A row whose fields are length-encoded strings.
 ///

@@ -1,10 +1,8 @@
 //! The command loop of one client.
 
-use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 use bytes::Bytes;
 use pando_kernel::runtime::Idle;
@@ -17,8 +15,9 @@ use super::end::End;
 use super::login::{Entered, Facts};
 use super::reply::Form;
 use super::statements::Statements;
+use super::wait::{Next, next};
 use super::wire::Wire;
-use crate::codec::{Capabilities, Command, Packet};
+use crate::codec::{Capabilities, Command};
 use crate::dialect::latin1_collation;
 use crate::error::ClientError;
 
@@ -59,15 +58,6 @@ impl Told {
     }
 }
 
-/// What comes next while a client is idle.
-enum Next {
-    Packet(Packet),
-    /// A command came, but the server is stopping.
-    Refused,
-    Idle,
-    Stopping,
-}
-
 impl<D: Doorway> Client<D> {
     pub(super) fn new(door: Door<D>, entered: Entered<D::Session>, settings: Settings) -> Self {
         let Entered { wire, session, facts } = entered;
@@ -96,7 +86,7 @@ impl<D: Doorway> Client<D> {
         let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
         loop {
             self.wire.input.expect(0);
-            let packet = match self.next(&mut idle, stopping.as_mut()).await {
+            let packet = match next(&mut self.wire, &mut idle, stopping.as_mut()).await {
                 Ok(Next::Packet(packet)) => packet,
                 Ok(Next::Refused) => {
                     return self.wire.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
@@ -120,28 +110,6 @@ impl<D: Doorway> Client<D> {
     async fn last_words(&mut self, error: &ClientError<'_>) -> End {
         self.wire.output.restart(0);
         self.wire.last_words(error).await
-    }
-
-    async fn next(
-        &mut self,
-        idle: &mut Idle,
-        mut stopping: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<Next, End> {
-        let wire = &mut self.wire;
-        let next = std::future::poll_fn(|cx| {
-            let packet = wire.poll_packet(cx);
-            let stops = stopping.as_mut().poll(cx).is_ready();
-            match packet {
-                Poll::Ready(Ok(_)) if stops => return Poll::Ready(Ok(Next::Refused)),
-                Poll::Ready(packet) => return Poll::Ready(packet.map(Next::Packet)),
-                Poll::Pending if stops => return Poll::Ready(Ok(Next::Stopping)),
-                Poll::Pending => wire.rest(),
-            }
-            idle.poll(cx).map(|()| Ok(Next::Idle))
-        })
-        .await;
-        idle.end();
-        self.wire.tell_refusal(next).await
     }
 
     async fn obey(&mut self, payload: Bytes) -> Result<(), End> {

@@ -1,24 +1,21 @@
 //! Prepared statements: prepare, execute, fetch, reset, close.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use pando_kernel::session::{Doorway, Session};
-use pando_kernel::{
-    CursorId, Error, Execute, Format, Native, Parameter, Pipeline, Request, Result, Value,
-};
+use pando_kernel::{CursorId, Execute, Format, Pipeline, Request, Result};
 
-use super::charset::Charset;
+use super::bind::{Spoken, bind};
 use super::client::Client;
 use super::end::End;
 use super::reply::{Form, Outcome, Purpose, too_large};
 use super::shape::Shape;
 use super::statements::Statement;
 use super::text::read;
-use crate::codec::{self, BoundParameter, Capabilities, ColumnDefinition, ExecuteHead, PrepareOk};
-use crate::error::{ClientError, malformed};
-use crate::types::{BINARY_CHARSET, ColumnType, FAMILY, flag, parameter_value};
+use crate::codec::{self, ColumnDefinition, ExecuteHead, PrepareOk};
+use crate::error::ClientError;
+use crate::types::{BINARY_CHARSET, ColumnType, flag};
 
 impl<D: Doorway> Client<D> {
     pub(super) async fn prepare(&mut self, text: &[u8]) -> Result<(), End> {
@@ -85,8 +82,8 @@ impl<D: Doorway> Client<D> {
             return self.unknown_statement(id, "mysqld_stmt_execute");
         };
         let had_cursor = statement.cursor.take().is_some();
-        let spoken = (self.facts.capabilities, self.wire.charsets.client);
-        let bound = bind((statement, long), payload, head, spoken);
+        let (capabilities, charset) = (self.facts.capabilities, self.wire.charsets.client);
+        let bound = bind(statement, long, payload, head, Spoken { capabilities, charset });
         let prepared = Arc::clone(&statement.prepared);
         if had_cursor && let Err(error) = Box::pin(self.drop_cursor(id)).await {
             return self.fail_with(error).await;
@@ -180,75 +177,12 @@ fn placeholder() -> ColumnDefinition<'static> {
     ColumnDefinition { name: b"?", column, ..ColumnDefinition::default() }
 }
 
-/// The parameters of an execution; types that came with it are kept.
-fn bind(
-    (statement, long): (&mut Statement, Option<BTreeMap<u16, Bytes>>),
-    payload: &Bytes,
-    head: ExecuteHead<'_>,
-    (capabilities, charset): (Capabilities, Charset),
-) -> Result<Vec<Parameter>> {
-    let long =
-        long.ok_or_else(|| too_large("a parameter sent in pieces is longer than the limit"))?;
-    let is_long = |index: usize| u16::try_from(index).is_ok_and(|index| long.contains_key(&index));
-    let count = statement.parameters;
-    let execute = codec::Execute::decode(head, capabilities, count, &statement.types, is_long)
-        .map_err(malformed)?;
-    let parameters = execute.parameters.iter().take(count).enumerate();
-    let parameters = parameters
-        .map(|(index, bound)| parameter(payload, bound, (long_data(&long, index), charset)))
-        .collect::<Result<Vec<_>>>()?;
-    if let Some(types) = execute.new_types {
-        statement.types = types;
-    }
-    Ok(parameters)
-}
-
-fn long_data(long: &BTreeMap<u16, Bytes>, index: usize) -> Option<&Bytes> {
-    long.get(&u16::try_from(index).ok()?)
-}
-
-fn parameter(
-    payload: &Bytes,
-    bound: &BoundParameter<'_>,
-    (long, charset): (Option<&Bytes>, Charset),
-) -> Result<Parameter, Error> {
-    let mut parameter_type = bound.parameter_type;
-    let mut raw = bound.value.map(|value| payload.slice_ref(value));
-    if let Some(long) = long {
-        // Pieces are octets or characters, whatever type the client announced.
-        if !is_text(parameter_type.type_id) {
-            parameter_type.type_id = ColumnType::Blob as u8;
-        }
-        raw = Some(long.clone());
-    }
-    if is_text(parameter_type.type_id)
-        && let Some(text) = raw.as_deref().and_then(|raw| charset.translated(raw))
-    {
-        raw = Some(text.into());
-    }
-    let value = match &raw {
-        Some(raw) => parameter_value(parameter_type, raw)?,
-        None => Value::Null,
-    };
-    let native = Native {
-        family: FAMILY,
-        type_id: u32::from(parameter_type.type_id),
-        flags: if parameter_type.unsigned { flag::UNSIGNED } else { 0 },
-        ..Native::default()
-    };
-    Ok(Parameter { value, native, format: Format::Binary, raw })
-}
-
-fn is_text(type_id: u8) -> bool {
-    let textual = [ColumnType::VarString, ColumnType::String, ColumnType::VarChar];
-    textual.iter().any(|known| *known as u8 == type_id)
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::BufMut;
 
     use super::*;
+    use crate::codec::Capabilities;
 
     #[test]
     fn a_placeholders_definition_is_named_as_in_mysql() {

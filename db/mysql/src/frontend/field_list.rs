@@ -45,7 +45,7 @@ impl<D: Doorway> Client<D> {
         for column in columns.iter().flat_map(|columns| columns.list.iter()) {
             if pattern.is_empty() || like(&column.name, &pattern) {
                 self.wire.output.packet(|out| {
-                    put_definition(&results.described(column), (results, capabilities), out);
+                    put_definition(&results.described(column), results, capabilities, out);
                     // No default value is known.
                     out.put_u8(0xFB);
                 });

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use pando_kernel::runtime::Stream;
-use pando_kernel::session::{Credential, Doorway, Login, Session, Settings};
+use pando_kernel::session::{Doorway, Login, Session, Settings};
 use pando_kernel::{Channel, Error, ErrorKind};
 
 use super::Door;
+use super::auth::{Claim, prove};
 use super::charset::Charset;
 use super::end::End;
 use super::wire::Wire;
-use crate::auth::{Plugin, SCRAMBLE_LEN, ServerLogin, ServerStep, new_scramble};
+use crate::auth::{Plugin, SCRAMBLE_LEN, new_scramble};
 use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
@@ -67,18 +68,8 @@ pub(super) struct Facts {
     pub(super) channel: Arc<Channel>,
     /// The number of the collation that the login named.
     pub(super) collation: u16,
-    scramble: [u8; SCRAMBLE_LEN],
+    pub(super) scramble: [u8; SCRAMBLE_LEN],
     id: u32,
-}
-
-/// Who wants to log in, and with what answer to the scramble.
-struct Claim<'a> {
-    user: &'a [u8],
-    database: &'a [u8],
-    plugin: &'a [u8],
-    answer: &'a [u8],
-    /// The number of the collation that its literals compare by.
-    collation: u16,
 }
 
 pub(super) async fn log_in<D: Doorway>(
@@ -99,7 +90,7 @@ pub(super) async fn log_in<D: Doorway>(
         scramble: new_scramble().map_err(|error| End::Told(error.to_string()))?,
         id: door.doorway.announce(),
     };
-    greet(&mut wire, (&facts, version), settings).await?;
+    greet(&mut wire, &facts, version, settings).await?;
     let mut packet = wire.exact_packet().await?;
     if SslRequest::is_one(&packet.payload) {
         let Some(acceptor) = &settings.tls else {
@@ -132,7 +123,8 @@ pub(super) async fn log_in<D: Doorway>(
 
 async fn greet(
     wire: &mut Wire,
-    (facts, version): (&Facts, &str),
+    facts: &Facts,
+    version: &str,
     settings: &Settings,
 ) -> Result<(), End> {
     let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
@@ -202,7 +194,7 @@ async fn enter<D: Doorway>(
     };
     let (user, database) = (&*user, &*database);
     let credential = door.doorway.credential(user, &facts.host, &facts.channel);
-    if !prove(door, wire, facts, (claim, credential)).await? {
+    if !prove(door, wire, facts, claim, credential).await? {
         let using = if claim.answer.len() > 1 { "YES" } else { "NO" };
         let host = &facts.host;
         let text = format!("Access denied for user '{user}'@'{host}' (using password: {using})");
@@ -250,35 +242,4 @@ fn refusal<'a>(error: &'a Error, database: &str) -> ClientError<'a> {
         return ClientError::new(1049, b"42000", format!("Unknown database '{database}'"));
     }
     ClientError::of(error.kind())
-}
-
-async fn prove<D: Doorway>(
-    door: &Door<D>,
-    wire: &mut Wire,
-    facts: &Facts,
-    (claim, credential): (&Claim<'_>, Credential),
-) -> Result<bool, End> {
-    let required = Plugin::from_method(&credential.method);
-    let (scramble, secure) = (facts.scramble, facts.channel.is_secured);
-    let mut login = ServerLogin::new(credential.proof, scramble, secure, Arc::clone(&door.key));
-    let mut step = login.begin(required, claim.plugin, claim.answer);
-    loop {
-        match step {
-            Ok(ServerStep::Send(payload)) => {
-                wire.output.payload(&payload);
-                wire.input.expect(wire.output.sequence());
-                wire.flush().await?;
-                let packet = wire.packet().await?;
-                step = login.read(&packet.payload);
-            }
-            Ok(ServerStep::Accepted(last)) => {
-                if let Some(last) = last {
-                    wire.output.payload(&last);
-                }
-                return Ok(true);
-            }
-            Ok(ServerStep::Denied) => return Ok(false),
-            Err(error) => return Err(wire.last_words(&ClientError::of(error.kind())).await),
-        }
-    }
 }

@@ -1,18 +1,21 @@
 //! The door towards clients: whoever speaks the MySQL protocol gets a session here.
 
 mod attend;
+mod auth;
+mod bind;
 mod charset;
 mod client;
+mod copy;
 mod end;
 mod execute;
 mod field_list;
-mod file;
 mod login;
 mod query;
 mod reply;
 mod shape;
 mod statements;
 mod text;
+mod wait;
 mod wire;
 
 use std::sync::Arc;

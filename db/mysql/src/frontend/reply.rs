@@ -191,7 +191,7 @@ impl<D: Doorway> Client<D> {
 
     fn complete(&mut self, progress: &mut Progress, completion: &Completion) {
         let state = self.session.state();
-        let mut status = status_of(state).with_if(Status::MORE_RESULTS, completion.more);
+        let mut status = status_of(state) | completion.more.then_some(Status::MORE_RESULTS);
         let warnings = completion.warnings.max(std::mem::take(&mut progress.notices));
         let changes = self.changes(state, std::mem::take(&mut progress.variables));
         self.told.update(state);
@@ -309,8 +309,8 @@ impl<D: Doorway> Client<D> {
 fn status_of(state: State<'_>) -> Status {
     let open = matches!(state.transaction, TransactionState::Open | TransactionState::Failed);
     Status::default()
-        .with_if(Status::IN_TRANSACTION, open)
-        .with_if(Status::AUTOCOMMIT, state.autocommit)
+        | open.then_some(Status::IN_TRANSACTION)
+        | state.autocommit.then_some(Status::AUTOCOMMIT)
 }
 
 /// The error for texts longer than the door's bound.

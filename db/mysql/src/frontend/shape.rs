@@ -64,7 +64,7 @@ impl Shape {
         if self.charset != Charset::Utf8 {
             for column in self.target.as_ref().unwrap_or(list).iter() {
                 let (column, charset) = (self.charset.described(column), self.charset);
-                output.packet(|out| put_definition(&column, (charset, detail), out));
+                output.packet(|out| put_definition(&column, charset, detail, out));
             }
             return;
         }
@@ -165,7 +165,8 @@ fn target_column(column: &Column) -> Column {
 /// Appends the definition of a column as a client of this character set reads its names, with what its capabilities ask.
 pub(super) fn put_definition(
     column: &Column,
-    (charset, capabilities): (Charset, Capabilities),
+    charset: Charset,
+    capabilities: Capabilities,
     out: &mut BytesMut,
 ) {
     let plain = definition(column);

@@ -38,8 +38,7 @@ fn with_hex_literals(text: &[u8], charset: Charset) -> Result<String, ClientErro
     let mut rest = text;
     while let Some(&first) = rest.first() {
         let len = match first {
-            b'\'' | b'"' => quoted_len(rest, first, true),
-            b'`' => quoted_len(rest, first, false),
+            b'\'' | b'"' | b'`' => quoted_len(rest, first),
             b'#' => line_len(rest),
             b'-' if is_dash_comment(rest) => line_len(rest),
             b'/' if rest.starts_with(b"/*") && !rest.starts_with(b"/*!") => comment_len(rest),
@@ -88,7 +87,8 @@ fn comment_len(text: &[u8]) -> usize {
     end.map_or(text.len(), |at| at + 4)
 }
 
-fn quoted_len(text: &[u8], mark: u8, escapes: bool) -> usize {
+fn quoted_len(text: &[u8], mark: u8) -> usize {
+    let escapes = mark != b'`';
     let mut at = 1;
     while let Some(&byte) = text.get(at) {
         at += 1;
@@ -146,7 +146,7 @@ fn has_end(literal: &[u8], mark: u8) -> bool {
     // With one byte more, a literal that has no end is one byte longer.
     let mut longer = literal.to_vec();
     longer.push(b' ');
-    quoted_len(&longer, mark, true) == literal.len()
+    quoted_len(&longer, mark) == literal.len()
 }
 
 fn push_byte(byte: u8, out: &mut String) {

@@ -22,7 +22,7 @@ use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::runtime::{Address, BoxFuture, Runtime, SharedRuntime, Stream};
 use pando_kernel::{Columns, Completion, Error, Event, Rows, Value};
 use pando_mysql::MySqlConnector;
-use pando_mysql::backend::Settings;
+use pando_mysql::Options;
 
 #[derive(Debug)]
 pub struct Tokio;
@@ -82,15 +82,15 @@ pub fn servers() -> Vec<(&'static str, u16)> {
     found
 }
 
-pub fn settings(port: u16) -> Settings {
-    let mut settings = Settings::new("unit", Address::Tcp("127.0.0.1".into(), port));
+pub fn settings(port: u16) -> Options {
+    let mut settings = Options::new("unit", Address::Tcp("127.0.0.1".into(), port));
     settings.user = "test".into();
     settings.password = "test".into();
     settings.database = "test".into();
     settings
 }
 
-pub async fn connect(settings: Settings) -> Box<dyn Backend> {
+pub async fn connect(settings: Options) -> Box<dyn Backend> {
     MySqlConnector::new(settings).connect(&runtime()).await.unwrap()
 }
 

@@ -8,13 +8,15 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Parameter,
-    Result, Rows, Whole,
+    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
+    Whole,
 };
 
+use super::job::{Again, Job, Run, Subject, Work};
 use super::lifted::Seen;
-use super::line::{Again, Line, Outcome, Reply, Run, Subject, Task};
-use super::request::{self, Call, Steps};
+use super::reply::{Line, Outcome};
+use super::request::{self, Call, Question, Steps};
+use super::reset::{self, Doing};
 use super::statements::{Found, Origin, Statements, name};
 use super::whole;
 use super::wire::Wire;
@@ -28,14 +30,6 @@ use crate::codec::frontend::{encode_sync, encode_terminate};
 const MAX_QUEUED: usize = 64 * 1024 * 1024;
 /// Copied data goes in messages of at most so many bytes.
 const COPY_CHUNK: usize = 1024 * 1024;
-
-/// What `DISCARD ALL` does, but for the prepared statements and plans, which are kept.
-/// <https://www.postgresql.org/docs/current/sql-discard.html>
-const RESET: &str = "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; \
-    SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES";
-/// What forgets also statements that somebody has prepared under the names of ours. It commits by itself.
-/// <https://www.postgresql.org/docs/current/sql-discard.html>
-const SCRUB: &str = "DISCARD ALL";
 
 /// A connection that is logged in.
 pub(super) struct Connection {
@@ -55,7 +49,7 @@ impl Connection {
             unit: Arc::clone(&options.unit),
             wire,
             line: Line {
-                replies: std::collections::VecDeque::new(),
+                jobs: std::collections::VecDeque::new(),
                 statements: Statements::new(options.statements),
                 lists: Arc::clone(&options.lists),
                 changes: Seen::new(&options.changes),
@@ -68,31 +62,22 @@ impl Connection {
     }
 
     /// Runs a statement that came as text by its prepared form, if that is kept or may be; else as text.
-    fn lifted(
-        &mut self,
-        (text, sql): (Arc<str>, Arc<str>),
-        parameters: Vec<Parameter>,
-        era: u64,
-    ) -> Result<()> {
+    fn lifted(&mut self, text: Arc<str>, call: Call) -> Result<()> {
         if self.line.changes.are_more() {
             self.line.statements.names_changed();
         }
-        let types: Arc<[u32]> = parameters.iter().map(|one| one.native.type_id).collect();
-        let found = self.line.statements.find(&sql, &types, Origin::Text(era));
+        let found = self.line.statements.find(&call.sql, &call.types, Origin::Text(call.era));
         match found {
             Found::Ready(..) => {}
             Found::Unnamed => return self.text(text),
             Found::New(id) => {
-                if self.line.changes.gave_up(&sql, era) {
-                    self.line.statements.failed(&sql, id);
+                if self.line.changes.gave_up(&call.sql, call.era) {
+                    self.line.statements.failed(&call.sql, id);
                     return self.text(text);
                 }
             }
         }
-        self.run_found(
-            Call { sql, types, parameters, formats: Vec::new(), era, text: Some(text) },
-            found,
-        )
+        self.run_found(Call { text: Some(text), ..call }, found)
     }
 
     /// Gives the newest execution a Sync of its own, if it was to share that of one that does not come or is to run even if this one fails.
@@ -108,7 +93,7 @@ impl Connection {
             self.wire.output.truncate(queued);
             return Err(error);
         }
-        self.line.replies.push_back(Reply::new(Task::Text(sql)));
+        self.line.jobs.push_back(Job::new(Work::Text(sql)));
         Ok(())
     }
 
@@ -137,14 +122,15 @@ impl Connection {
             return Err(error);
         }
         let run = Run { call, id, known, reused: !parse, bound: false };
-        self.line.replies.push_back(Reply::new(Task::Run(run)));
+        self.line.jobs.push_back(Job::new(Work::Run(run)));
         Ok(())
     }
 
-    fn describe(&mut self, (sql, types): (Arc<str>, Arc<[u32]>), era: u64) -> Result<()> {
-        let found = match has_open(&types, types.len()) {
+    fn describe(&mut self, question: Question) -> Result<()> {
+        let Question { sql, types, era } = &question;
+        let found = match has_open(types, types.len()) {
             true => Found::Unnamed,
-            false => self.line.statements.find(&sql, &types, Origin::Prepared(era)),
+            false => self.line.statements.find(sql, types, Origin::Prepared(*era)),
         };
         let (id, parse) = match found {
             Found::Ready(id, _) => (Some(id), false),
@@ -154,14 +140,14 @@ impl Connection {
         request::close(&mut self.wire.output, &self.line.statements.take_closing());
         let closed = self.wire.output.len();
         let statement = id.map(name).unwrap_or_default();
-        let output = &mut self.wire.output;
-        if let Err(error) = request::describe(output, &statement, (&sql, &types), parse) {
-            self.abandon(closed, &sql, id);
+        let (output, steps) = (&mut self.wire.output, Steps { parse, describe: true });
+        if let Err(error) = request::describe(output, &statement, &question, steps) {
+            self.abandon(closed, &question.sql, id);
             return Err(error);
         }
-        let subject = Subject { sql, types, era, id, reused: !parse };
-        let task = Task::Describe(subject, Vec::new());
-        self.line.replies.push_back(Reply::new(task));
+        let subject = Subject { question, id, reused: !parse };
+        let work = Work::Describe(subject, Vec::new());
+        self.line.jobs.push_back(Job::new(work));
         Ok(())
     }
 
@@ -174,27 +160,9 @@ impl Connection {
         }
     }
 
-    fn reset(&mut self) -> Result<()> {
-        let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
-        let text = if idle { RESET.to_owned() } else { format!("ROLLBACK; {RESET}") };
-        request::query(&mut self.wire.output, &text)
-    }
-
-    /// Behind what it runs stands one Sync: where the first fails nothing else is done. Somebody may have made the numbers of random() known beforehand, which DISCARD
-    /// does not care for; SET needs no plan, as `SELECT setseed(…)` does.
-    /// <https://www.postgresql.org/docs/current/sql-set.html>
-    fn scrub(&mut self) -> Result<()> {
-        let idle = self.line.transaction == TransactionState::Idle && self.line.replies.is_empty();
-        let seed = format!("SET seed = {}", seed()?);
-        self.line.statements.clear();
-        let output = &mut self.wire.output;
-        if !idle {
-            request::aside(output, "ROLLBACK")?;
-        }
-        request::aside(output, SCRUB)?;
-        request::aside(output, &seed)?;
-        encode_sync(output);
-        Ok(())
+    fn doing(&self) -> Doing {
+        let is_idle = self.line.transaction == TransactionState::Idle && self.line.jobs.is_empty();
+        if is_idle { Doing::Nothing } else { Doing::Something }
     }
 
     /// Writes what can be written now. A failure is kept until the input is read to its end: the
@@ -211,7 +179,7 @@ impl Connection {
 
     /// Takes in what an idle server has sent: notices, a changed parameter, or its last words.
     fn look(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        while self.line.replies.is_empty() {
+        while self.line.jobs.is_empty() {
             match self.step() {
                 Ok(Some(Outcome::Lost(message))) => return Err(self.lose(message)),
                 Ok(Some(_)) => continue,
@@ -230,7 +198,7 @@ impl Connection {
     /// The connection is lost: the oldest reply ends so, and each one behind it when it is asked for.
     fn lose(&mut self, why: String) -> Error {
         let why = self.lost.get_or_insert(why).clone();
-        self.line.replies.pop_front();
+        self.line.jobs.pop_front();
         unavailable(&self.unit, why)
     }
 
@@ -280,8 +248,8 @@ impl Connection {
     }
 
     fn unless_silent(&self, event: impl FnOnce() -> Event) -> Outcome {
-        match self.line.replies.front() {
-            Some(reply) if !reply.silent() => Outcome::Event(event()),
+        match self.line.jobs.front() {
+            Some(job) if !job.silent() => Outcome::Event(event()),
             Some(_) | None => Outcome::Quiet,
         }
     }
@@ -302,9 +270,7 @@ impl Connection {
             }
             Outcome::Again(Again::Text(sql)) => self.text(sql).err().map(Err),
             Outcome::Again(Again::Run(call)) => self.run(call).err().map(Err),
-            Outcome::Again(Again::Describe(subject, era)) => {
-                self.describe(subject, era).err().map(Err)
-            }
+            Outcome::Again(Again::Describe(question)) => self.describe(question).err().map(Err),
             Outcome::Lost(message) => Some(Err(self.lose(message))),
         }
     }
@@ -316,13 +282,6 @@ fn has_open(types: &[u32], parameters: usize) -> bool {
     types.len() < parameters || types.contains(&0)
 }
 
-/// Where random() begins anew: nobody can know.
-fn seed() -> Result<f64> {
-    let mut bytes = [0; 4];
-    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| Error::internal("no randomness is to be had"))?;
-    Ok(f64::from(i32::from_ne_bytes(bytes)) / f64::from(1_u32 << 31))
-}
-
 impl Backend for Connection {
     fn start(&mut self, execution: Execution) -> Result<()> {
         if let Some(why) = &self.lost {
@@ -332,36 +291,44 @@ impl Backend for Connection {
             let message = "too many bytes wait to be written to the storage unit";
             return Err(Error::new(ErrorKind::TooLarge(message.into())));
         }
-        let task = match execution {
+        let work = match execution {
             Execution::Text(sql) => return self.text(sql),
             Execution::Lifted { text, sql, parameters, era } => {
-                return self.lifted((text, sql), parameters, era);
+                let types = parameters.iter().map(|one| one.native.type_id).collect();
+                let formats = Vec::new();
+                let call = Call { sql, types, parameters, formats, era, text: None };
+                return self.lifted(text, call);
             }
             Execution::Prepared { sql, types, parameters, formats, era } => {
                 return self.run(Call { sql, types, parameters, formats, era, text: None });
             }
-            Execution::Describe { sql, types, era } => return self.describe((sql, types), era),
+            Execution::Describe { sql, types, era } => {
+                return self.describe(Question { sql, types, era });
+            }
             Execution::Aside(sql) => {
                 request::aside(&mut self.wire.output, &sql)?;
-                Task::Aside { shares: true }
+                Work::Aside { shares: true }
             }
             Execution::Reset => {
                 self.close_aside();
-                self.reset()?;
-                Task::Silent
+                let doing = self.doing();
+                reset::put(&mut self.wire.output, doing)?;
+                Work::Silent
             }
             Execution::Scrub => {
                 self.close_aside();
-                self.scrub()?;
-                Task::Silent
+                let doing = self.doing();
+                reset::put_scrub(&mut self.wire.output, doing)?;
+                self.line.statements.clear();
+                Work::Silent
             }
             Execution::Ping => {
                 self.close_aside();
                 encode_sync(&mut self.wire.output);
-                Task::Ping
+                Work::Ping
             }
         };
-        self.line.replies.push_back(Reply::new(task));
+        self.line.jobs.push_back(Job::new(work));
         Ok(())
     }
 
@@ -369,7 +336,7 @@ impl Backend for Connection {
         if let Some(why) = self.lost.clone() {
             return Poll::Ready(Err(self.lose(why)));
         }
-        if self.line.replies.is_empty() {
+        if self.line.jobs.is_empty() {
             return Poll::Ready(Err(Error::internal("nothing was started on the connection")));
         }
         loop {
@@ -397,10 +364,10 @@ impl Backend for Connection {
     }
 
     fn poll_whole(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Whole>>> {
-        let is_told = |reply: &Reply| !reply.silent();
+        let is_told = |job: &Job| !job.silent();
         if self.lost.is_some()
             || self.line.is_passed_over()
-            || !self.line.replies.front().is_some_and(is_told)
+            || !self.line.jobs.front().is_some_and(is_told)
         {
             return Poll::Ready(Ok(None));
         }
@@ -424,10 +391,10 @@ impl Backend for Connection {
 
     fn copy(&mut self, input: CopyInput) -> Result<()> {
         // The server has refused what came before, and its error is read when it is ready: it passes over the rest.
-        if self.line.replies.front().is_some_and(Reply::has_failed) {
+        if self.line.jobs.front().is_some_and(Job::has_failed) {
             return Ok(());
         }
-        let Some(reply) = self.line.replies.front_mut().filter(|reply| reply.copying) else {
+        let Some(job) = self.line.jobs.front_mut().filter(|job| job.copying) else {
             return Err(Error::internal("no copy is under way"));
         };
         let output = &mut self.wire.output;
@@ -439,9 +406,9 @@ impl Backend for Connection {
             CopyInput::Done => encode_done(output),
             CopyInput::Fail(reason) => encode_fail(output, &reason),
         }
-        reply.copying = false;
-        if reply.extended() {
-            reply.settles = true;
+        job.copying = false;
+        if job.extended() {
+            job.settles = true;
             request::settle(output);
         }
         Ok(())
@@ -466,7 +433,7 @@ impl Backend for Connection {
     fn condition(&self) -> Condition {
         Condition {
             usable: self.lost.is_none() && self.mute.is_none(),
-            outstanding: self.line.replies.len(),
+            outstanding: self.line.jobs.len(),
             transaction: self.line.transaction,
         }
     }

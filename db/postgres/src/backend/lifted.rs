@@ -58,15 +58,23 @@ impl Seen {
         self.changes.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes for all connections that the prepared form of a statement has failed; where it `never` fits, it is given up.
-    pub(super) fn failed(&self, sql: &Arc<str>, era: u64, never: bool) {
+    /// Notes for all connections that the prepared form of a statement has failed.
+    pub(super) fn failed(&self, sql: &Arc<str>, era: u64) {
+        self.note(sql, era, |known| known.saturating_add(1));
+    }
+
+    /// Notes for all connections that the prepared form of a statement never fits: it is given up.
+    pub(super) fn never_fits(&self, sql: &Arc<str>, era: u64) {
+        self.note(sql, era, |_| PATIENCE);
+    }
+
+    fn note(&self, sql: &Arc<str>, era: u64, count: impl FnOnce(u32) -> u32) {
         let mut failed = self.changes.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed.len() >= MOST_FAILED && !failed.contains_key(sql) {
             failed.clear();
         }
         let known = failed.get(sql).filter(|known| known.era == era).map_or(0, |known| known.count);
-        let count = if never { PATIENCE } else { known.saturating_add(1) };
-        failed.insert(Arc::clone(sql), Failures { era, count });
+        failed.insert(Arc::clone(sql), Failures { era, count: count(known) });
     }
 
     /// Whether a statement is to be sent as text.
@@ -107,14 +115,14 @@ pub(super) fn may_fare_better(error: &ServerError) -> bool {
     !["40", "53", "55", "57"].iter().any(|class| error.sqlstate.starts_with(class))
 }
 
-/// Whether what ended with this tag may have made a table, perhaps a temporary one that hides another of its name. CREATE TABLE AS and SELECT INTO say
-/// `SELECT`, and return nothing.
-pub(super) fn may_name(tag: &str, returns: bool) -> bool {
-    match first_word(tag) {
-        "SELECT" => !returns,
-        "CREATE" | "ALTER" | "DROP" | "DISCARD" | "DO" | "CALL" => true,
-        _ => false,
-    }
+/// Whether what ended with this tag may have made a table, perhaps a temporary one that hides another of its name. So may what [`is_select`] and returns nothing.
+pub(super) fn may_name(tag: &str) -> bool {
+    matches!(first_word(tag), "CREATE" | "ALTER" | "DROP" | "DISCARD" | "DO" | "CALL")
+}
+
+/// Whether a tag is that of a query, which CREATE TABLE AS and SELECT INTO say, too.
+pub(super) fn is_select(tag: &str) -> bool {
+    first_word(tag) == "SELECT"
 }
 
 /// Takes off what an error tells of parameters, of which the text has none (`log_parameter_max_length_on_error`): the end of its context.
@@ -241,15 +249,15 @@ mod tests {
         let changes = Arc::default();
         let (one, other) = (Seen::new(&changes), Seen::new(&changes));
         let [a, b]: [Arc<str>; 2] = ["a".into(), "b".into()];
-        one.failed(&a, 1, false);
+        one.failed(&a, 1);
         assert!(!other.gave_up(&a, 1));
-        other.failed(&a, 1, false);
+        other.failed(&a, 1);
         assert!(one.gave_up(&a, 1) && !one.gave_up(&a, 2) && !one.gave_up(&b, 1));
-        one.failed(&b, 1, true);
+        one.never_fits(&b, 1);
         assert!(other.gave_up(&b, 1));
-        one.failed(&a, 2, false);
+        one.failed(&a, 2);
         assert!(!one.gave_up(&a, 2), "counted anew");
-        (0..MOST_FAILED).for_each(|n| one.failed(&n.to_string().into(), 1, true));
+        (0..MOST_FAILED).for_each(|n| one.failed(&n.to_string().into(), 1));
         assert!(changes.failed.lock().unwrap().len() <= MOST_FAILED);
     }
 

@@ -195,7 +195,7 @@ fn interpret(message: Backend<'_>) -> Result<Option<Step>> {
         Backend::Error(notice) => {
             return Err(Error::new(ErrorKind::Server(Box::new(error::read(&notice)))));
         }
-        Backend::ParameterStatus(status) if super::line::misreads(&status) => {
+        Backend::ParameterStatus(status) if super::reply::misreads(&status) => {
             return Err(Error::protocol(format!(
                 "the server does not take the setting `{}` it was given at the login",
                 status.name

@@ -47,15 +47,22 @@ impl Default for Methods {
     }
 }
 
+/// A way to be let in that proves nothing of the server.
+enum Unproved {
+    Nothing,
+    Md5,
+    Cleartext,
+}
+
 impl Login<'_> {
     /// Answers what the server asks, once, until it lets us in.
     pub(super) async fn authenticate(&mut self) -> Result<()> {
         match self.step().await? {
             // A server that asks nothing cannot be bound to anything.
-            Step::Ok => return self.may(self.options.methods.nothing, "no password at all"),
+            Step::Ok => return self.may(Unproved::Nothing),
             Step::Cleartext => self.cleartext()?,
             Step::Md5(salt) => {
-                self.may(self.options.methods.md5, "the password by MD5")?;
+                self.may(Unproved::Md5)?;
                 let answer = md5::answer(&self.options.user, &self.options.password, salt);
                 encode_password(&mut self.wire.output, answer.as_bytes());
             }
@@ -84,7 +91,15 @@ impl Login<'_> {
     }
 
     /// Whether a way that proves nothing of the server may be gone.
-    fn may(&self, allowed: bool, what: &str) -> Result<()> {
+    fn may(&self, way: Unproved) -> Result<()> {
+        let methods = self.options.methods;
+        let (allowed, what) = match way {
+            Unproved::Nothing => (methods.nothing, "no password at all"),
+            Unproved::Md5 => (methods.md5, "the password by MD5"),
+            Unproved::Cleartext => {
+                (methods.password || methods.readable_password, "the password in clear")
+            }
+        };
         if self.options.binding == ChannelBinding::Require {
             let message = format!("the server asks for {what}, and `channelBinding` is `require`");
             return Err(self.refused(&message));
@@ -97,7 +112,7 @@ impl Login<'_> {
 
     fn cleartext(&mut self) -> Result<()> {
         let methods = self.options.methods;
-        self.may(methods.password || methods.readable_password, "the password in clear")?;
+        self.may(Unproved::Cleartext)?;
         let is_local = matches!(self.options.address, Address::Unix(_));
         if !(self.channel.is_secured || is_local || methods.readable_password) {
             return Err(self.refused(

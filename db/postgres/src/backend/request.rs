@@ -28,7 +28,23 @@ pub(super) struct Call {
     pub(super) text: Option<Arc<str>>,
 }
 
-/// Which of the messages of a call are needed.
+/// What to tell the types of.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) sql: Arc<str>,
+    pub(super) types: Arc<[u32]>,
+    /// Of the definitions that it was made by.
+    pub(super) era: u64,
+}
+
+/// What is asked of the server about a statement beside its success.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Columns,
+    Nothing,
+}
+
+/// Which of the messages of a call or question are needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Steps {
     pub(super) parse: bool,
@@ -63,7 +79,7 @@ pub(super) fn settle(output: &mut BytesMut) {
 /// where we read one fails. Several, of ours, go one by one up to the same Sync.
 pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
     if memchr::memchr(b';', sql.as_bytes()).is_none() {
-        statement(out, sql, true)?;
+        statement(out, sql, Asked::Columns)?;
     } else {
         // One that cannot be cut is for the server to refuse.
         let whole = || vec![Span::new(0, u32::try_from(sql.len()).unwrap_or(u32::MAX))];
@@ -72,7 +88,7 @@ pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
             spans = whole();
         }
         for span in spans {
-            statement(out, span.of(sql), true)?;
+            statement(out, span.of(sql), Asked::Columns)?;
         }
     }
     encode_sync(out);
@@ -82,16 +98,17 @@ pub(super) fn text(out: &mut BytesMut, sql: &str) -> Result<()> {
 /// Appends what runs a statement given as text, up to the Sync, which that of the next execution is to be: its reply then comes together with the next
 /// one's.
 pub(super) fn aside(out: &mut BytesMut, sql: &str) -> Result<()> {
-    statement(out, sql, false)
+    statement(out, sql, Asked::Nothing)
 }
 
-fn statement(out: &mut BytesMut, sql: &str, tells_columns: bool) -> Result<()> {
+fn statement(out: &mut BytesMut, sql: &str, asked: Asked) -> Result<()> {
     check(sql)?;
     Parse::encode(out, "", sql, &[])?;
     Binding { portal: "", statement: "", formats: &[], count: 0, results: &[] }
         .encode(out, |_, _| Ok::<_, Error>(()))?;
-    if tells_columns {
-        Describe(Named::Portal("")).encode(out);
+    match asked {
+        Asked::Columns => Describe(Named::Portal("")).encode(out),
+        Asked::Nothing => {}
     }
     Execute { portal: "", max_rows: 0 }.encode(out);
     Ok(())
@@ -121,14 +138,17 @@ pub(super) fn call(out: &mut BytesMut, statement: &str, call: &Call, steps: Step
 pub(super) fn describe(
     out: &mut BytesMut,
     statement: &str,
-    (sql, types): (&str, &[u32]),
-    parse: bool,
+    question: &Question,
+    steps: Steps,
 ) -> Result<()> {
-    if parse {
+    let Question { sql, types, .. } = question;
+    if steps.parse {
         check(sql)?;
         Parse::encode(out, statement, sql, &numbers(types))?;
     }
-    Describe(Named::Statement(statement)).encode(out);
+    if steps.describe {
+        Describe(Named::Statement(statement)).encode(out);
+    }
     encode_sync(out);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use pando_kernel::{Completion, Error, Event, Result, Whole};
 
-use super::line::Outcome;
+use super::reply::Outcome;
 use crate::codec::Malformed;
 use crate::codec::frame::header;
 

@@ -9,7 +9,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use super::names::{Names, literal};
+use super::names::{Around, Names, literal};
 use super::number;
 use crate::dialect::Postgres;
 
@@ -271,7 +271,8 @@ fn split(name: &str) -> Option<Vec<String>> {
 /// `Refused`.
 pub(super) fn whole_sizes(
     stmt: &Statement,
-    (names, parameters): (&Names<'_>, Option<&[Parameter]>),
+    names: &Names<'_>,
+    parameters: Option<&[Parameter]>,
 ) -> Result<()> {
     let mut parted = None;
     visit::exprs(&stmt.kind, &mut |expr| {
@@ -301,6 +302,22 @@ pub(super) fn whole_sizes(
     }
 }
 
+/// Where an expression stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// Its value is what is shown.
+    Shown,
+    /// In another one, or in a condition.
+    Within,
+}
+
+/// What a function looks a relation up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Text,
+    Number,
+}
+
 /// Edits every such function and cast.
 #[expect(
     clippy::wildcard_enum_match_arm,
@@ -308,11 +325,13 @@ pub(super) fn whole_sizes(
 )]
 pub(super) fn edit(
     stmt: &Statement,
-    (names, parameters): (&Names<'_>, Option<&[Parameter]>),
+    names: &Names<'_>,
+    parameters: Option<&[Parameter]>,
     edits: &mut Edits,
 ) -> Vec<(usize, Value)> {
     let mut values = Vec::new();
     let shown = displayed(&stmt.kind, &stmt.text);
+    let stands = |span: Span| if shown.contains(&span) { Stands::Shown } else { Stands::Within };
     let own = by_text(&stmt.kind);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
@@ -321,14 +340,13 @@ pub(super) fn edit(
             if let Some((index, given)) = bound(operand, parameters) {
                 values.extend(own_value(given, names).map(|value| (index, value)));
                 if !is_own {
-                    outside(expr.span, ("regclass", shown.contains(&expr.span)), names, edits);
+                    outside(expr.span, "regclass", stands(expr.span), names, edits);
                 }
                 return;
             }
             if is_computed_name(operand, &stmt.text) {
                 if !is_own {
-                    let shown = shown.contains(&expr.span);
-                    outside(expr.span, (label(operand), shown), names, edits);
+                    outside(expr.span, label(operand), stands(expr.span), names, edits);
                 }
                 wrap(operand.span, names.around_name(label(operand)), edits);
                 return;
@@ -337,7 +355,7 @@ pub(super) fn edit(
                 (true, Some(_)) => own_name(operand, names, edits),
                 (true, None) => own_number(operand, names, edits),
                 (false, _) => {
-                    regclass((expr, operand), shown.contains(&expr.span), names, edits);
+                    regclass(expr, operand, stands(expr.span), names, edits);
                 }
             }
         }
@@ -346,10 +364,13 @@ pub(super) fn edit(
                 wrap(expr.span, names.around_definition(name_of(call)), edits);
             }
             if name_of(call) == "to_regclass" {
-                outside(expr.span, ("to_regclass", shown.contains(&expr.span)), names, edits);
+                outside(expr.span, "to_regclass", stands(expr.span), names, edits);
             }
             if let Some(argument) = relation_argument(call) {
-                let by_number = !BY_TEXT.contains(&name_of(call));
+                let by = match BY_TEXT.contains(&name_of(call)) {
+                    true => By::Text,
+                    false => By::Number,
+                };
                 let regclass = is_cast_to_regclass(argument, &stmt.text);
                 match bound(argument, parameters).filter(|_| !regclass) {
                     Some((index, given @ Given::Name(_))) => {
@@ -358,7 +379,7 @@ pub(super) fn edit(
                     // Not bound yet: its type must stay what the function takes.
                     Some(_) if parameters.is_none() => {}
                     Some(_) | None => {
-                        own_argument((argument, by_number), &stmt.text, names, edits);
+                        own_argument(argument, by, &stmt.text, names, edits);
                     }
                 }
             }
@@ -385,8 +406,8 @@ fn own_value(given: Given<'_>, names: &Names<'_>) -> Option<Value> {
 }
 
 /// What is made of a relation that the unit has looked up: its logic name where it is shown, else its number as shown.
-fn outside(span: Span, (label, is_shown): (&str, bool), names: &Names<'_>, edits: &mut Edits) {
-    if is_shown && !names.are_plain() {
+fn outside(span: Span, label: &str, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+    if stands == Stands::Shown && !names.are_plain() {
         wrap(span, names.around_definition(label), edits);
     } else if names.shift() > 0 {
         shift(span, names, edits);
@@ -397,8 +418,8 @@ fn is_cast_to_regclass(expr: &Expr, text: &str) -> bool {
     matches!(&expr.node, Node::Cast { to, .. } if is_regclass(to.of(text)))
 }
 
-fn wrap(span: Span, (before, behind): (String, String), edits: &mut Edits) {
-    edits.around(span, before, behind);
+fn wrap(span: Span, around: Around, edits: &mut Edits) {
+    edits.around(span, around.before, around.behind);
 }
 
 /// A number of the unit's own becomes the one that is shown.
@@ -406,7 +427,7 @@ fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
     let marker = "\u{0}";
     let whole = names.shown_number(marker);
     if let Some((before, behind)) = whole.split_once(marker) {
-        wrap(span, (before.to_owned(), behind.to_owned()), edits);
+        wrap(span, Around { before: before.to_owned(), behind: behind.to_owned() }, edits);
     }
 }
 
@@ -424,16 +445,16 @@ fn label(operand: &Expr) -> &str {
     }
 }
 
-fn regclass((expr, operand): (&Expr, &Expr), shown: bool, names: &Names<'_>, edits: &mut Edits) {
+fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
     if let Some((name, _)) = named(operand) {
         if users(name).is_none() {
             return;
         }
         own_name(operand, names, edits);
-        outside(expr.span, ("regclass", shown), names, edits);
+        outside(expr.span, "regclass", stands, names, edits);
         return;
     }
-    if !shown {
+    if stands == Stands::Within {
         return;
     }
     if !names.are_plain() {
@@ -452,19 +473,14 @@ fn actual(name: &str, names: &Names<'_>) -> Option<String> {
 }
 
 /// The argument of a function that looks a relation up.
-fn own_argument(
-    (argument, by_number): (&Expr, bool),
-    text: &str,
-    names: &Names<'_>,
-    edits: &mut Edits,
-) {
+fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &mut Edits) {
     let regclass = is_cast_to_regclass(argument, text);
     // The name in a cast to `regclass` is edited where the cast is met.
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);
-    } else if !by_number && is_computed_name(argument, text) {
+    } else if by == By::Text && is_computed_name(argument, text) {
         wrap(argument.span, names.around_name(label(argument)), edits);
-    } else if by_number {
+    } else if by == By::Number {
         own_number(argument, names, edits);
     }
 }

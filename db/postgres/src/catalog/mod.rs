@@ -8,6 +8,7 @@ mod own;
 mod relation;
 mod relations;
 mod told;
+mod version;
 
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ impl Presentation for Postgres {
     }
 
     fn version(&self, servers: &[Arc<str>]) -> Option<String> {
-        told::version(servers)
+        version::told(servers)
     }
 
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
@@ -120,7 +121,7 @@ fn presented(
             continue;
         }
         let hidden = relation::hidden_columns(stmt);
-        let Some(text) = relation::sub_query(&names, known, name, (&columns, &hidden)) else {
+        let Some(text) = relation::sub_query(&names, known, name, &columns, &hidden) else {
             continue;
         };
         let alias = if table.alias.is_none() { format!(" AS {name}") } else { String::new() };
@@ -135,8 +136,8 @@ fn presented(
             edits.replace(Span::new(owner.span.start, last.span.start), "");
         }
     }
-    calls::whole_sizes(stmt, (&names, parameters))?;
-    let values = calls::edit(stmt, (&names, parameters), &mut edits);
+    calls::whole_sizes(stmt, &names, parameters)?;
+    let values = calls::edit(stmt, &names, parameters, &mut edits);
     Ok((Presented::Edits(edits), values))
 }
 

@@ -30,6 +30,12 @@ pub(super) struct Names<'a> {
     object: String,
 }
 
+/// What stands before and behind an expression.
+pub(super) struct Around {
+    pub(super) before: String,
+    pub(super) behind: String,
+}
+
 impl<'a> Names<'a> {
     pub(super) fn new(view: &'a View<'a>) -> Self {
         let mut entries: Vec<(String, String, bool)> = Vec::new();
@@ -103,10 +109,10 @@ impl<'a> Names<'a> {
         format!("(SELECT p.a, p.l, p.h {})", self.longest(&text, ""))
     }
 
-    /// What stands before and behind an expression whose text names a table, so that it names the unit's own: the parts are taken off it as the server does,
+    /// What stands around an expression whose text names a table, so that it names the unit's own: the parts are taken off it as the server does,
     /// and the logical database, which the unit does not know, is left out. A number stays.
     /// `label` is the name of the result's column.
-    pub(super) fn around_name(&self, label: &str) -> (String, String) {
+    pub(super) fn around_name(&self, label: &str) -> Around {
         let before = "(SELECT CASE WHEN n.n ~ '^[0-9]*$' THEN n.n ELSE (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(\
              CASE WHEN u.o = c.c THEN coalesce(v.l, u.x) ELSE u.x END), '.' ORDER BY u.o) \
              FROM (SELECT pg_catalog.parse_ident(n.n) AS i) i CROSS JOIN LATERAL (SELECT pg_catalog.array_length(i.i, 1) AS c) c \
@@ -117,11 +123,12 @@ impl<'a> Names<'a> {
         let join = format!("LEFT JOIN {values} v(l, x, h) ON v.x = u.x AND u.o = c.c AND NOT v.h ");
         let label = Postgres.quote(label);
         let behind = format!("WHERE c.c < 3 OR u.o > c.c - 2) END AS {label} FROM (SELECT (");
-        (format!("{before}{join}{behind}"), ")::pg_catalog.text AS n) n)".to_owned())
+        let before = format!("{before}{join}{behind}");
+        Around { before, behind: ")::pg_catalog.text AS n) n)".to_owned() }
     }
 
-    /// What stands before and behind an expression so that tables in its text get their logic names. `label` is the name of the result's column.
-    pub(super) fn around_definition(&self, label: &str) -> (String, String) {
+    /// What stands around an expression so that tables in its text get their logic names. `label` is the name of the result's column.
+    pub(super) fn around_definition(&self, label: &str) -> Around {
         let before = format!(
             "(SELECT pg_catalog.string_agg(coalesce((SELECT {} {}), t.w), '' ORDER BY t.o) AS {} \
              FROM (SELECT r.w[1] AS w, r.o FROM pg_catalog.regexp_matches((",
@@ -133,7 +140,7 @@ impl<'a> Names<'a> {
         let words =
             "(?!''::regclass)''(?:[^'']|'''')*''(?!::regclass)|[[:alnum:]_$]+|[^[:alnum:]_$'']+|''";
         let behind = format!(")::pg_catalog.text, '{words}', 'g') WITH ORDINALITY r(w, o)) t)");
-        (before, behind)
+        Around { before, behind }
     }
 
     /// From the row `p(a, l, h)` of the longest table name that is a part of a text, or one of the `others`. Names that the server makes for what
@@ -176,14 +183,15 @@ impl<'a> Names<'a> {
         shown.checked_sub(self.shift()).filter(|own| *own >= FIRST_USER).unwrap_or(shown)
     }
 
-    /// What stands before and behind an expression that gives a shown number, so that it gives the unit's own.
-    pub(super) fn around_number(&self) -> (String, String) {
+    /// What stands around an expression that gives a shown number, so that it gives the unit's own.
+    pub(super) fn around_number(&self) -> Around {
         let shift = self.shift();
         let before = format!(
             "(SELECT CASE WHEN u.n >= {} THEN u.n - {shift} ELSE u.n END FROM (SELECT (",
             shift + FIRST_USER
         );
-        (before, ")::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid".into())
+        let behind = ")::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid".to_owned();
+        Around { before, behind }
     }
 }
 

@@ -7,7 +7,7 @@ use pando_kernel::presentation::Holding;
 use pando_sql::ast::{Node, Statement};
 use pando_sql::visit;
 
-use super::names::{Names, literal, renamed};
+use super::names::{Around, Names, literal, renamed};
 use super::own;
 use super::relations::{Owner, Relation, Role};
 use crate::dialect::metadata::SYSTEM_COLUMNS;
@@ -47,7 +47,8 @@ pub(super) fn sub_query(
     names: &Names<'_>,
     relation: &Relation,
     name: &str,
-    (columns, hidden): (&[TableColumn], &[&str]),
+    columns: &[TableColumn],
+    hidden: &[&str],
 ) -> Option<String> {
     if relation.owner == Owner::Databases {
         return databases(names, columns, hidden);
@@ -188,7 +189,7 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             literal(names.view.database)
         )),
         Role::Definition => (!names.are_plain()).then(|| {
-            let (before, behind) = names.around_definition("text");
+            let Around { before, behind } = names.around_definition("text");
             format!("{before}{own}{behind}")
         }),
     }

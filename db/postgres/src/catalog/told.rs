@@ -1,10 +1,9 @@
-//! What clients are told of a storage unit: its version, and its errors and notices in logic names.
+//! Errors and notices of a storage unit in logic names.
 //!
 //! Names stand in double quotes behind the word that says what they are; a value of the client's stands behind a colon, in parentheses, or behind no such word.
 //! Fields: <https://www.postgresql.org/docs/current/protocol-error-fields.html>
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use pando_kernel::{ActualNames, ServerError};
 
@@ -16,15 +15,6 @@ const CONSTRAINT: u8 = b'n';
 const ROUTINE: u8 = b'R';
 /// Where PL/pgSQL's RAISE speaks: in words of the client's own.
 const RAISE: &str = "exec_stmt_raise";
-
-/// The least of these servers' versions, as it says.
-pub(super) fn version(servers: &[Arc<str>]) -> Option<String> {
-    let number = |server: &Arc<str>| -> Vec<u32> {
-        let own = server.split(' ').next().unwrap_or_default();
-        own.split('.').map_while(|part| part.parse().ok()).collect()
-    };
-    servers.iter().min_by_key(|server| number(server)).map(ToString::to_string)
-}
 
 pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     if told.fields.iter().any(|(code, value)| *code == ROUTINE && value == RAISE) {
@@ -88,7 +78,7 @@ fn renew(text: &mut String, from: usize, to: usize, names: &ActualNames) {
             0 => unquoted(piece, names),
             _ => {
                 let behind = pieces.peek().map_or("", |(_, behind)| *behind);
-                quoted(piece, (before, behind), names)
+                quoted(piece, before, behind, names)
             }
         };
         changes |= new.is_some();
@@ -114,7 +104,7 @@ const KINDS: [&str; 8] = [
 ];
 
 /// What stands in quotes behind some words.
-fn quoted(name: &str, (before, behind): (&str, &str), names: &ActualNames) -> Option<String> {
+fn quoted(name: &str, before: &str, behind: &str, names: &ActualNames) -> Option<String> {
     // `"t_0" is not a view`
     if before.is_empty() && KINDS.contains(&behind) {
         return named("table", name, names);
@@ -209,17 +199,6 @@ mod tests {
             in_logic_names(&mut told, &names);
             assert_eq!(told.message, expected);
         }
-    }
-
-    #[test]
-    fn the_least_version_is_told() {
-        let told = |servers: &[&str]| {
-            let servers: Vec<Arc<str>> = servers.iter().map(|server| (*server).into()).collect();
-            version(&servers)
-        };
-        assert_eq!(told(&["16.3", "9.6.24", "15.18 (Debian)"]).as_deref(), Some("9.6.24"));
-        assert_eq!(told(&["15.18 (Debian)"]).as_deref(), Some("15.18 (Debian)"));
-        assert_eq!(told(&[]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Two-phase commit by PREPARE TRANSACTION (<https://www.postgresql.org/docs/15/sql-prepare-transaction.html>), and the ledger in schema `pando`.
 
 use pando_kernel::error::{Error, Result, ServerError};
-use pando_kernel::two_phase::{Against, Branch, InDoubt, Ledger, Standing, TwoPhase};
+use pando_kernel::two_phase::{Against, Branch, InDoubt, Ledger, Patience, Standing, TwoPhase};
 use pando_kernel::value::Value;
 
 use super::Postgres;
@@ -71,13 +71,16 @@ impl TwoPhase for Postgres {
         "SELECT 1"
     }
 
-    fn lock_tables(&self, tables: &[&str], against: Against, waits: bool) -> Option<String> {
+    fn lock_tables(&self, tables: &[&str], against: Against, patience: Patience) -> Option<String> {
         let mode = match against {
             Against::Writers => "SHARE",
             Against::Everybody => "SHARE ROW EXCLUSIVE",
         };
-        let patience = if waits { "" } else { " NOWAIT" };
-        Some(format!("LOCK TABLE {} IN {mode} MODE{patience}", tables.join(", ")))
+        let at_once = match patience {
+            Patience::Waits => "",
+            Patience::Fails => " NOWAIT",
+        };
+        Some(format!("LOCK TABLE {} IN {mode} MODE{at_once}", tables.join(", ")))
     }
 
     fn ended_query(&self) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 //! The server's side of proving who a client is.
 
 use pando_kernel::session::{Credential, Doorway, Proof};
-use pando_kernel::{Error, ErrorKind};
+use pando_kernel::{Channel, Error, ErrorKind};
 
 use super::end::{End, own};
 use super::login::Entrance;
@@ -24,7 +24,7 @@ pub(super) async fn authenticate<D: Doorway>(
 ) -> Result<(), End> {
     let credential = entrance.doorway.credential(user, &entrance.host, &entrance.channel);
     let known = credential.password();
-    let right = match choose(&credential, entrance.channel.is_secured) {
+    let right = match choose(&credential, &entrance.channel) {
         Method::Trust => true,
         Method::Cleartext => cleartext(entrance, known).await?,
         Method::Md5 => by_md5(entrance, user, known).await?,
@@ -38,7 +38,7 @@ pub(super) async fn authenticate<D: Doorway>(
     Ok(())
 }
 
-fn choose(credential: &Credential, secured: bool) -> Method {
+fn choose(credential: &Credential, channel: &Channel) -> Method {
     let is_trusted = match &credential.proof {
         Proof::Given => true,
         Proof::Password(password) => password.is_empty() || credential.method == "TRUST",
@@ -48,7 +48,7 @@ fn choose(credential: &Credential, secured: bool) -> Method {
         _ if is_trusted => Method::Trust,
         "MD5" => Method::Md5,
         // A password in clear only goes where nobody can listen.
-        "PASSWORD" | "CLEARTEXT" | "CLEAR_TEXT" if secured => Method::Cleartext,
+        "PASSWORD" | "CLEARTEXT" | "CLEAR_TEXT" if channel.is_secured => Method::Cleartext,
         _ => Method::Scram,
     }
 }
@@ -72,7 +72,7 @@ async fn by_md5<D: Doorway>(
     Authentication::Md5(salt).encode(entrance.wire.output.buffer());
     let answer = answer(entrance).await?;
     let given = text(entrance, &answer).await?;
-    Ok(md5::verify((user, known), salt, given))
+    Ok(md5::verify(user, known, salt, given))
 }
 
 async fn by_scram<D: Doorway>(

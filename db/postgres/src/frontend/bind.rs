@@ -26,7 +26,8 @@ pub(super) fn needs_types(prepared: &Prepared, bind: &Bind<'_>) -> bool {
 pub(super) fn parameters(
     prepared: &Prepared,
     name: &str,
-    (bind, body): (&Bind<'_>, &Bytes),
+    bind: &Bind<'_>,
+    body: &Bytes,
 ) -> Result<Vec<Parameter>> {
     let (given, wanted) = (bind.values.len(), prepared.statement.parameters as usize);
     if given != wanted {

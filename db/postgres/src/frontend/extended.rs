@@ -1,11 +1,9 @@
 //! The extended protocol: Parse, Bind, Describe, Close and Sync.
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY>
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{Description, Error, Named as Entry, Prepared, Request};
 
@@ -45,9 +43,9 @@ impl<D: Doorway> Client<D> {
         }
         self.portals.check(bind.portal)?;
         if bind::needs_types(&prepared, &bind) {
-            self.ask(&prepared).await?;
+            self.description(&prepared).await?;
         }
-        let parameters = bind::parameters(&prepared, bind.statement, (&bind, body))?;
+        let parameters = bind::parameters(&prepared, bind.statement, &bind, body)?;
         let portal = Portal {
             prepared,
             parameters,
@@ -85,7 +83,7 @@ impl<D: Doorway> Client<D> {
 
     async fn describe_statement(&mut self, name: &str) -> Result<(), Halt> {
         let prepared = self.prepared(name)?;
-        let description = self.ask(&prepared).await?;
+        let description = self.description(&prepared).await?;
         let types = parameter_types(&prepared, &description);
         self.complete_parse();
         let buf = self.wire.output.buffer();
@@ -101,7 +99,7 @@ impl<D: Doorway> Client<D> {
     async fn describe_cursor(&mut self, name: &str) -> Result<(), Halt> {
         let text = format!("FETCH FORWARD 0 FROM \"{}\"", name.replace('"', "\"\""));
         let prepared = self.session.prepare(text.into(), Vec::new()).await?;
-        match self.ask(&prepared).await?.columns {
+        match self.description(&prepared).await?.columns {
             Some(columns) => shape::describe(self.wire.output.buffer(), &columns.list, &[])?,
             // There is no such cursor.
             None => drop(self.portals.get_mut(name)?),
@@ -113,21 +111,13 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn describe_deferred(&mut self, name: &str) -> Result<(), Halt> {
         let portal = self.portals.get_mut(name)?;
         let (prepared, formats) = (portal.prepared.clone(), portal.formats.clone());
-        let description = self.ask(&prepared).await?;
+        let description = self.description(&prepared).await?;
         let buf = self.wire.output.buffer();
         match &description.columns {
             Some(columns) => shape::describe(buf, &columns.list, &formats)?,
             None => encode_no_data(buf),
         }
         Ok(())
-    }
-
-    async fn ask(&mut self, prepared: &Arc<Prepared>) -> Result<Description, Halt> {
-        let key = self.session.key();
-        let (doorway, wire) = (&*self.doorway, &mut self.wire);
-        let session = &mut self.session;
-        let left = || doorway.cancel(key);
-        Ok(watched(pin!(session.describe(prepared)), |cx| wire.poll_gone(cx), left).await?)
     }
 
     pub(super) async fn close(&mut self, close: Close<'_>) -> Result<(), Halt> {

@@ -36,7 +36,8 @@ pub(super) struct Entrance<'a, D> {
 
 /// Lets a client in: TLS, start-up packet, authentication, session, greeting.
 pub(super) async fn log_in<D: Doorway>(
-    (doorway, verifiers): (&D, &Verifiers),
+    doorway: &D,
+    verifiers: &Verifiers,
     stream: Box<dyn Stream>,
     host: String,
     settings: &Settings,

@@ -1,5 +1,6 @@
 //! The door towards clients: whoever speaks the PostgreSQL protocol gets a session here.
 
+mod attend;
 mod auth;
 mod bind;
 mod client;
@@ -72,8 +73,8 @@ impl<D: Doorway> Door<D> {
     async fn enter(&self, stream: Box<dyn Stream>, host: String) -> Result<Box<Client<D>>, End> {
         let settings = self.doorway.settings();
         let limit = settings.login_timeout;
-        let doorway = (&*self.doorway, &*self.verifiers);
-        let login = Box::pin(login::log_in(doorway, stream, host, &settings));
+        let (doorway, verifiers) = (&*self.doorway, &*self.verifiers);
+        let login = Box::pin(login::log_in(doorway, verifiers, stream, host, &settings));
         match entering(&*self.doorway, limit, login).await {
             None => Err(End::Told("the client did not log in in time".into())),
             Some(Err(end)) => Err(end),

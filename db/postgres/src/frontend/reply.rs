@@ -1,10 +1,7 @@
 //! The pieces of a session's reply as messages.
 
-use std::pin::pin;
-
-use pando_kernel::runtime::watched;
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request, Whole};
+use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
 
 use super::client::Client;
 use super::end::{End, Halt};
@@ -18,41 +15,6 @@ use crate::error::{self, Severity};
 const COPY_CHUNK: usize = 1024 * 1024;
 
 impl<D: Doorway> Client<D> {
-    /// Starts a request, with an eye on whether the client is still there.
-    pub(super) async fn run(&mut self, request: Request) -> Result<(), Halt> {
-        let key = self.session.key();
-        let (doorway, wire) = (&*self.doorway, &mut self.wire);
-        let session = &mut self.session;
-        let left = || doorway.cancel(key);
-        Ok(watched(pin!(session.run(request)), |cx| wire.poll_gone(cx), left).await?)
-    }
-
-    /// Starts a request as [`Client::run`] does. The result is its whole reply, if it has come in one
-    /// piece; else its pieces are to be read.
-    pub(super) async fn begin(&mut self, request: Request) -> Result<Option<Whole>, Halt> {
-        let key = self.session.key();
-        let (doorway, wire) = (&*self.doorway, &mut self.wire);
-        let session = &mut self.session;
-        let left = || doorway.cancel(key);
-        Ok(watched(pin!(session.answer(request)), |cx| wire.poll_gone(cx), left).await?)
-    }
-
-    /// The next piece of the reply. What waits to be written goes out first when it is much, so that
-    /// a client that reads slowly slows the storage units down.
-    pub(super) async fn next(&mut self) -> Result<Option<Event>, Halt> {
-        if self.wire.output.len() >= self.settings.flush_bytes {
-            self.wire.flush().await?;
-        }
-        if let Some(piece) = self.session.ahead() {
-            return Ok(piece?);
-        }
-        let key = self.session.key();
-        let (doorway, wire) = (&*self.doorway, &mut self.wire);
-        let session = &mut self.session;
-        let left = || doorway.cancel(key);
-        Ok(watched(pin!(session.next()), |cx| wire.poll_gone(cx), left).await?)
-    }
-
     /// Runs a request whose reply holds nothing but warnings.
     pub(super) async fn run_quietly(&mut self, request: Request) -> Result<(), Halt> {
         self.run(request).await?;

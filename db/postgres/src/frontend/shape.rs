@@ -109,13 +109,14 @@ impl Shape {
             return Ok(());
         };
         let mut fields = Vec::new();
-        rows.for_each(&self.source, |body| self.row(output.buffer(), (body, target), &mut fields))
+        rows.for_each(&self.source, |body| self.row(output.buffer(), body, target, &mut fields))
     }
 
     fn row(
         &self,
         buf: &mut BytesMut,
-        (body, target): (&[u8], &[Target]),
+        body: &[u8],
+        target: &[Target],
         fields: &mut Vec<Option<Range<usize>>>,
     ) -> Result<()> {
         self.source.codec.fields(&self.source.list, body, fields)?;

@@ -4,6 +4,7 @@ use bigdecimal::{BigDecimal, ToPrimitive};
 use bytes::{BufMut, Bytes, BytesMut};
 use pando_kernel::{Error, ErrorKind, Result, Value};
 
+use super::temporal::Zone;
 use super::{invalid, invalid_binary, numeric, oid, temporal, text};
 
 /// Reads a value's binary form.
@@ -119,8 +120,8 @@ fn put_time(oid: u32, value: &Value, out: &mut BytesMut) -> Result<()> {
         oid::DATE => out.put_i32(temporal::parse_date(text).ok_or_else(bad)?),
         oid::TIME => out.put_i64(temporal::parse_time(text).ok_or_else(bad)?),
         _ => {
-            let zoned = oid == oid::TIMESTAMPTZ;
-            out.put_i64(temporal::parse_timestamp(text, zoned).ok_or_else(bad)?);
+            let zone = if oid == oid::TIMESTAMPTZ { Zone::With } else { Zone::Without };
+            out.put_i64(temporal::parse_timestamp(text, zone).ok_or_else(bad)?);
         }
     }
     Ok(())

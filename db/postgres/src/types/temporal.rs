@@ -89,8 +89,8 @@ pub(super) fn parse_date(text: &str) -> Option<i32> {
         "-infinity" => return Some(i32::MIN),
         _ => {}
     }
-    let (text, bc) = era(text);
-    i32::try_from(days(text, bc)?).ok().filter(|days| *days != i32::MAX && *days != i32::MIN)
+    let (text, era) = era(text);
+    i32::try_from(days(text, era)?).ok().filter(|days| *days != i32::MAX && *days != i32::MIN)
 }
 
 /// Microseconds since midnight of a time's text.
@@ -106,18 +106,36 @@ pub(super) fn parse_time(text: &str) -> Option<i64> {
     fits.then_some(micros)
 }
 
-/// Microseconds since 2000-01-01 of a timestamp's text. With `zoned`, an offset is taken into
-/// account, and no offset means UTC.
-pub(super) fn parse_timestamp(text: &str, zoned: bool) -> Option<i64> {
+/// Whether a timestamp has a time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Zone {
+    /// It has none, and takes no offset.
+    Without,
+    /// An offset is taken into account, and none means UTC.
+    With,
+}
+
+/// How years are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Era {
+    Ad,
+    Bc,
+}
+
+/// Microseconds since 2000-01-01 of a timestamp's text.
+pub(super) fn parse_timestamp(text: &str, zone: Zone) -> Option<i64> {
     match text {
         "infinity" => return Some(i64::MAX),
         "-infinity" => return Some(i64::MIN),
         _ => {}
     }
-    let (text, bc) = era(text);
+    let (text, era) = era(text);
     let (day, clock) = text.split_once([' ', 'T']).unwrap_or((text, "00:00:00"));
-    let (clock, west) = if zoned { split_offset(clock)? } else { (clock, 0) };
-    let day = days(day, bc)?.checked_mul(MICROS_PER_DAY)?;
+    let (clock, west) = match zone {
+        Zone::With => split_offset(clock)?,
+        Zone::Without => (clock, 0),
+    };
+    let day = days(day, era)?.checked_mul(MICROS_PER_DAY)?;
     day.checked_add(parse_time(clock)?)?.checked_sub(west * MICROS_PER_SECOND)
 }
 
@@ -137,12 +155,12 @@ fn split_offset(clock: &str) -> Option<(&str, i64)> {
     Some((clock.trim_end(), sign * ((hours * 60 + minutes) * 60 + seconds)))
 }
 
-fn era(text: &str) -> (&str, bool) {
-    text.strip_suffix(" BC").map_or((text, false), |text| (text, true))
+fn era(text: &str) -> (&str, Era) {
+    text.strip_suffix(" BC").map_or((text, Era::Ad), |text| (text, Era::Bc))
 }
 
 /// Days since 2000-01-01 of `YYYY-MM-DD`, in the proleptic Gregorian calendar.
-fn days(text: &str, bc: bool) -> Option<i64> {
+fn days(text: &str, era: Era) -> Option<i64> {
     let mut parts = text.split('-');
     let year = number(parts.next()?, 7)?;
     let month = number(parts.next()?, 2)?;
@@ -150,7 +168,10 @@ fn days(text: &str, bc: bool) -> Option<i64> {
     if year == 0 || parts.next().is_some() {
         return None;
     }
-    let year = if bc { 1 - year } else { year };
+    let year = match era {
+        Era::Ad => year,
+        Era::Bc => 1 - year,
+    };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -279,7 +300,7 @@ mod tests {
             ("infinity", i64::MAX),
         ] {
             assert_eq!(timestamp(micros, ""), text);
-            assert_eq!(parse_timestamp(text, false), Some(micros), "{text}");
+            assert_eq!(parse_timestamp(text, Zone::Without), Some(micros), "{text}");
         }
     }
 
@@ -294,9 +315,9 @@ mod tests {
             "2000-01-01 00:00:00",
             "2000-01-01",
         ] {
-            assert_eq!(parse_timestamp(text, true), Some(0), "{text}");
+            assert_eq!(parse_timestamp(text, Zone::With), Some(0), "{text}");
         }
-        assert_eq!(parse_timestamp("2000-01-01 00:00:00+99", true), None);
+        assert_eq!(parse_timestamp("2000-01-01 00:00:00+99", Zone::With), None);
     }
 
     #[test]

@@ -54,7 +54,9 @@ pub(super) fn edit(stmt: &Statement, user: &str, edits: &mut Edits) {
         Node::Cast { operand, to } => {
             let constant = matches!(operand.node, Node::Literal(_) | Node::Parameter(_));
             let is_shown = !constant || shown.contains(&expr.span);
-            if let Some((before, behind)) = cast(&bare(to.of(&stmt.text)), is_shown) {
+            let to = bare(to.of(&stmt.text));
+            let shown = if is_shown { shown_cast(&to) } else { None };
+            if let Some((before, behind)) = shown.or_else(|| cast(&to)) {
                 edits.replace(Span::new(expr.span.start, operand.span.start), before);
                 edits.replace(Span::new(operand.span.end, expr.span.end), behind);
             }
@@ -86,22 +88,31 @@ fn displayed(stmt: &Statement) -> Vec<Span> {
     spans
 }
 
+/// What stands before and behind an expression.
+type Around = (&'static str, &'static str);
+
 /// What stands before and behind the operand of a cast to one of the types that name objects.
-fn cast(to: &str, is_shown: bool) -> Option<(String, String)> {
-    let pair = |before: &str, behind: &str| Some((before.to_owned(), behind.to_owned()));
+fn cast(to: &str) -> Option<Around> {
     match to {
-        "regclass" if is_shown => pair(
-            "(SELECT coalesce((SELECT pando_t FROM pando_names WHERE pando_k = pando_o), pando_class_name(pando_o)) FROM (SELECT (",
-            ") AS pando_o))",
-        ),
-        "regclass" => pair(
+        "regclass" => Some((
             "(SELECT coalesce((SELECT pando_k FROM pando_names WHERE pando_t = pando_relation(pando_o)), pando_class(pando_o)) FROM (SELECT (",
             ") AS pando_o))",
-        ),
-        "regtype" if is_shown => pair("format_type(pando_to_type(", "), NULL)"),
-        "regtype" => pair("pando_to_type(", ")"),
-        "regnamespace" => pair("pando_namespace(", ")"),
-        "oid" => pair("pando_number(", ")"),
+        )),
+        "regtype" => Some(("pando_to_type(", ")")),
+        "regnamespace" => Some(("pando_namespace(", ")")),
+        "oid" => Some(("pando_number(", ")")),
+        _ => None,
+    }
+}
+
+/// The same where the value is what is shown, for those that are shown as something else than they are compared by.
+fn shown_cast(to: &str) -> Option<Around> {
+    match to {
+        "regclass" => Some((
+            "(SELECT coalesce((SELECT pando_t FROM pando_names WHERE pando_k = pando_o), pando_class_name(pando_o)) FROM (SELECT (",
+            ") AS pando_o))",
+        )),
+        "regtype" => Some(("format_type(pando_to_type(", "), NULL)")),
         _ => None,
     }
 }

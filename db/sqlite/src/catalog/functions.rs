@@ -4,6 +4,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Result};
 
+use super::types::Key;
 use super::{settings, types};
 use crate::functions::{argument, failed, integer_argument};
 
@@ -13,8 +14,7 @@ type Function = fn(&Context<'_>) -> Result<Value>;
 const OWN: &[(&str, i32, Function)] = &[
     ("pando_oid", 2, |ctx| {
         let declared = argument(ctx, 0)?.unwrap_or_default();
-        let rowkey = integer_argument(ctx, 1)? == Some(1);
-        Ok(Value::Integer(types::oid(&declared, rowkey)))
+        Ok(Value::Integer(types::oid(&declared, key(ctx, 1)?)))
     }),
     ("pando_modifier", 1, |ctx| text(ctx, |declared| Value::Integer(types::modifier(declared)))),
     ("pando_length", 1, |ctx| whole(ctx, |oid| Value::Integer(types::length(oid)))),
@@ -35,7 +35,7 @@ const OWN: &[(&str, i32, Function)] = &[
     ("pando_known", 2, known),
     ("pando_mysql", 2, |ctx| {
         let declared = argument(ctx, 0)?.unwrap_or_default();
-        Ok(Value::Text(types::mysql(&declared, integer_argument(ctx, 1)? == Some(1))))
+        Ok(Value::Text(types::mysql(&declared, key(ctx, 1)?)))
     }),
     ("pando_base", 1, |ctx| text(ctx, |text| Value::Text(types::base(text).to_owned()))),
     ("pando_is_text", 1, |ctx| text(ctx, |text| Value::Integer(types::is_mysql_text(text).into()))),
@@ -43,7 +43,7 @@ const OWN: &[(&str, i32, Function)] = &[
     ("pando_fraction", 1, |ctx| text(ctx, |text| maybe(types::fraction(text)))),
     ("pando_characters", 1, |ctx| {
         text(ctx, |declared| {
-            let texts = matches!(types::oid(declared, false), 1042 | 1043);
+            let texts = matches!(types::oid(declared, Key::Other), 1042 | 1043);
             maybe(types::declared_number(declared, 0).filter(|_| texts))
         })
     }),
@@ -176,6 +176,10 @@ pub(crate) fn register(connection: &Connection) -> Result<()> {
         connection.create_scalar_function(*name, -1, flags, |_| Ok(Value::Null))?;
     }
     Ok(())
+}
+
+fn key(ctx: &Context<'_>, at: usize) -> Result<Key> {
+    Ok(if integer_argument(ctx, at)? == Some(1) { Key::Row } else { Key::Other })
 }
 
 fn text(ctx: &Context<'_>, work: impl FnOnce(&str) -> Value) -> Result<Value> {

@@ -198,7 +198,7 @@ pub(super) fn mysql(text: &str, show: &Show, facts: &Facts) -> Result<Option<Str
     let question = Question { text, show, facts };
     let plain = show.what.trim_start_matches("EXTENDED ").trim_start_matches("FULL ");
     match plain {
-        "TABLES" => question.tables(show.what.contains("FULL")).map(Some),
+        "TABLES" => question.tables(&show.what).map(Some),
         "TABLE STATUS" => {
             let condition = format!("TABLE_SCHEMA = {}", text_literal(&question.database()?));
             Ok(Some(question.of("TABLES", STATUS, &condition)))
@@ -307,11 +307,11 @@ impl Question<'_> {
         format!("SELECT {} FROM ({inner}) AS t{filter} ORDER BY 1", labels.join(", "))
     }
 
-    fn tables(&self, full: bool) -> Result<String> {
+    fn tables(&self, words: &str) -> Result<String> {
         let database = self.database()?;
         let label = self.label(&format!("Tables_in_{database}"));
         let mut columns = vec![("TABLE_NAME", label.as_str())];
-        if full {
+        if words.contains("FULL") {
             columns.push(("TABLE_TYPE", "Table_type"));
         }
         let condition = format!("TABLE_SCHEMA = {}", text_literal(&database));

@@ -77,11 +77,19 @@ impl Parts {
     }
 }
 
+/// What a column is to its table's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// Their only key: declared `INTEGER` it is another name of the rowid.
+    Row,
+    Other,
+}
+
 /// The number of the PostgreSQL type; the alias of a rowid has 64 bits whatever its declaration says.
-pub(super) fn oid(declared: &str, rowkey: bool) -> i64 {
+pub(super) fn oid(declared: &str, key: Key) -> i64 {
     let parts = Parts::of(declared);
     match parts.first() {
-        _ if rowkey && parts.first() == "INTEGER" => 20,
+        "INTEGER" if key == Key::Row => 20,
         "BOOL" | "BOOLEAN" => 16,
         "BLOB" | "TINYBLOB" | "MEDIUMBLOB" | "LONGBLOB" | "BINARY" | "VARBINARY" | "BYTEA" => 17,
         "BIGINT" | "INT8" | "BIGSERIAL" => 20,
@@ -110,7 +118,7 @@ pub(super) fn oid(declared: &str, rowkey: bool) -> i64 {
 /// The type modifier: a length or precision with scale, in PostgreSQL's encoding.
 pub(super) fn modifier(declared: &str) -> i64 {
     let numbers = Parts::of(declared).numbers;
-    match (oid(declared, false), &numbers[..]) {
+    match (oid(declared, Key::Other), &numbers[..]) {
         (1042 | 1043, [length, ..]) => length + 4,
         (1700, [precision]) => (precision << 16) + 4,
         (1700, [precision, scale, ..]) => ((precision << 16) | (scale & 0x7ff)) + 4,
@@ -200,12 +208,12 @@ pub(super) fn declared_number(declared: &str, at: usize) -> Option<i64> {
 }
 
 /// The type as MySQL would show it.
-pub(super) fn mysql(declared: &str, rowkey: bool) -> String {
+pub(super) fn mysql(declared: &str, key: Key) -> String {
     let parts = Parts::of(declared);
     let unsigned = if parts.has("UNSIGNED") { " unsigned" } else { "" };
     let whole = |name: &str| format!("{name}{unsigned}");
     match parts.first() {
-        "INTEGER" if rowkey => whole("bigint"),
+        "INTEGER" if key == Key::Row => whole("bigint"),
         "BIGINT" | "INT8" | "BIGSERIAL" => whole("bigint"),
         "INT" | "INTEGER" | "INT4" | "SERIAL" | "OID" => whole("int"),
         "SMALLINT" | "INT2" | "SMALLSERIAL" => whole("smallint"),
@@ -296,10 +304,10 @@ mod tests {
             ("", "text", "longtext"),
         ];
         for (declared, postgres, told) in cases {
-            let own = format_type(oid(declared, false), Some(modifier(declared)));
-            assert_eq!((own.as_str(), mysql(declared, false).as_str()), (postgres, told));
+            let own = format_type(oid(declared, Key::Other), Some(modifier(declared)));
+            assert_eq!((own.as_str(), mysql(declared, Key::Other).as_str()), (postgres, told));
         }
-        assert_eq!(format_type(oid("INTEGER", true), None), "bigint");
-        assert_eq!(mysql("INTEGER", true), "bigint");
+        assert_eq!(format_type(oid("INTEGER", Key::Row), None), "bigint");
+        assert_eq!(mysql("INTEGER", Key::Row), "bigint");
     }
 }

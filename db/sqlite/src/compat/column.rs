@@ -32,12 +32,13 @@ fn identity(words: Words<'_>, at: usize) -> Option<usize> {
 /// `key` is the table's own one-column primary key.
 pub(super) fn edit(
     words: Words<'_>,
-    (from, to): (usize, usize),
+    from: usize,
+    to: usize,
     key: Option<&Key>,
     edits: &mut Edits,
 ) -> Result<()> {
     let constraints = if is_automatic(words, from, to) {
-        automatic(words, (from, to), key, edits)?
+        automatic(words, from, to, key, edits)?
     } else {
         ordinary_type(words, from, to, edits)
     };
@@ -51,7 +52,8 @@ pub(super) fn edit(
 /// An automatic column is `INTEGER PRIMARY KEY AUTOINCREMENT`, which is the only one SQLite has. Returns where its constraints start.
 fn automatic(
     words: Words<'_>,
-    (from, to): (usize, usize),
+    from: usize,
+    to: usize,
     key: Option<&Key>,
     edits: &mut Edits,
 ) -> Result<usize> {

@@ -1,5 +1,7 @@
 //! What PostgreSQL's clients write, mostly about its catalogue: qualified functions and operators, regular expressions, arrays, functions in FROM.
 
+use std::ops::Range;
+
 use pando_sql::{Edits, TokenKind};
 
 use super::expand;
@@ -11,7 +13,7 @@ pub(super) fn edit(words: Words<'_>, edits: &mut Edits) {
     for at in 0..words.len() {
         match words.kind(at) {
             TokenKind::Word => word(words, at, edits),
-            TokenKind::Operator => operator(words, at, words.text(at), (at, at + 1), edits),
+            TokenKind::Operator => operator(words, at, words.text(at), at..at + 1, edits),
             TokenKind::Punctuation if words.mark(at, "[") => subscript(words, at, edits),
             TokenKind::QuotedIdentifier
             | TokenKind::UnicodeIdentifier
@@ -39,7 +41,7 @@ fn word(words: Words<'_>, at: usize, edits: &mut Edits) {
         collate(words, at, edits);
     } else if words.is(at, "OPERATOR") && words.mark(at + 1, "(") {
         let end = words.behind_group(at + 1);
-        operator(words, at, words.text(end - 2), (at, end), edits);
+        operator(words, at, words.text(end - 2), at..end, edits);
     } else if words.one_of(at, &["ANY", "SOME", "ALL"]) && words.mark(at + 1, "(") {
         quantified(words, at, edits);
     } else if words.is(at, "ARRAY") && words.mark(at + 1, "[") {
@@ -78,13 +80,7 @@ fn collate(words: Words<'_>, at: usize, edits: &mut Edits) {
     }
 }
 
-fn operator(
-    words: Words<'_>,
-    at: usize,
-    text: &str,
-    (from, to): (usize, usize),
-    edits: &mut Edits,
-) {
+fn operator(words: Words<'_>, at: usize, text: &str, written: Range<usize>, edits: &mut Edits) {
     let binary = at > 0 && ends_operand(words, at - 1);
     let new = match text {
         "~" if binary => " REGEXP ",
@@ -94,10 +90,10 @@ fn operator(
         "~~" | "~~*" => " LIKE ",
         "!~~" | "!~~*" => " NOT LIKE ",
         // Inside OPERATOR() what is left is SQLite's own.
-        own if to - from > 1 => own,
+        own if written.len() > 1 => own,
         _ => return,
     };
-    edits.replace(words.span(from, to), new);
+    edits.replace(words.span(written.start, written.end), new);
 }
 
 fn ends_operand(words: Words<'_>, at: usize) -> bool {

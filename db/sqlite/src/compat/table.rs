@@ -48,7 +48,7 @@ pub(super) fn create(
     for (index, &(from, to)) in items.iter().enumerate() {
         table.item(&items, index, edits, more)?;
         if !constraint(words, from, to) {
-            column::edit(words, (from, to), table.key.as_ref(), edits)?;
+            column::edit(words, from, to, table.key.as_ref(), edits)?;
         }
     }
     options(words, end, edits);
@@ -227,7 +227,7 @@ pub(super) fn alter(words: Words<'_>, edits: &mut Edits) -> Result<()> {
     }
     let from = add + 1 + usize::from(words.is(add + 1, "COLUMN"));
     if !constraint(words, from, words.len()) {
-        column::edit(words, (from, words.len()), None, edits)?;
+        column::edit(words, from, words.len(), None, edits)?;
     }
     Ok(())
 }

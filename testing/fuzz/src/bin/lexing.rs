@@ -112,7 +112,7 @@ impl Model<'_> {
         self.at += if own { 4 } else { 3 };
         let digits = (0..6).take_while(|at| self.byte(*at).is_ascii_digit()).count();
         let length = match digits {
-            ..5 => {
+            ..=4 => {
                 return Some(true);
             }
             6 if fork || version >= 80_100 && matches!(self.byte(6), b' ' | 9..=13) => 6,

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use libfuzzer_sys::fuzz_target;
 use pando_fuzz::Choices;
 use pando_kernel::Format;
-use pando_mysql::auth::ClientLogin;
+use pando_mysql::auth::{ClientLogin, Privacy};
 use pando_mysql::codec::{
     AuthMoreData, AuthSwitch, Capabilities, ColumnDefinition, Eof, ErrPacket, Handshake,
     LocalInfile, OkPacket, PrepareOk, SessionChanges,
@@ -42,7 +42,8 @@ fuzz_target!(|data: &[u8]| {
     }
     let plugins: [&[u8]; 4] =
         [b"caching_sha2_password", b"mysql_native_password", b"mysql_clear_password", b"?"];
-    let mut auth = ClientLogin::new("secret".to_owned(), form & 2 == 0);
+    let privacy = if form & 2 == 0 { Privacy::Private } else { Privacy::Open };
+    let mut auth = ClientLogin::new("secret".to_owned(), privacy);
     auth.begin(plugins[usize::from(form >> 6)], &bytes[..bytes.len().min(21)]);
     for packet in bytes.chunks(usize::from(form & 60) + 1).take(4) {
         let _ = auth.read(&Bytes::copy_from_slice(packet));

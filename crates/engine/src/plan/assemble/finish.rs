@@ -11,7 +11,7 @@ use pando_kernel::route::{Spread, Target, Units};
 use super::assembly::Assembly;
 use crate::plan::parse::parsed;
 use crate::plan::plain::direct;
-use crate::plan::{Planned, Purpose, effects, rewrite};
+use crate::plan::{Planned, Purpose, cells, effects, rewrite};
 
 impl Assembly {
     /// What becomes of the statement over the tables, one for each place.
@@ -37,11 +37,13 @@ impl Assembly {
             let target = Target::whole(Arc::clone(&self.at));
             let units = Units::new(vec![target], Spread::Gather);
             let merged = (MergePlan::iterate(), edits);
-            Planned::Plan(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
+            Planned::Run(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
         };
-        if let Planned::Plan(plan) = &mut planned {
+        if let Planned::Run(plan) = &mut planned {
+            // Its tables hold what is stored; the rooms know the columns by the statement they came in.
+            plan.merge.cells = cells::shown(ctx, &self.rest)?;
             plan.before = before;
-            plan.leaves = effects::leaves(ctx, &self.rest, plan);
+            effects::judge(ctx, &self.rest, plan);
         }
         Ok(planned)
     }

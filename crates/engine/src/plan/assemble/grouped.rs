@@ -57,9 +57,9 @@ pub(super) fn grouped(
     parts.label(&mut edits)?;
     let (text, columns) = parts.read()?;
     match direct(ctx, &parsed(ctx, &text).ok()?, Purpose::Run) {
-        Ok(Planned::Plan(_)) => {}
+        Ok(Planned::Run(_)) => {}
         Ok(Planned::Needs(need)) => return Some(Planned::Needs(need)),
-        Ok(Planned::Assembly(_)) | Err(_) => return None,
+        Ok(Planned::Assembly(_) | Planned::Steps(_)) | Err(_) => return None,
     }
     let place = parts.place()?;
     let reads = vec![Read { text, columns }];

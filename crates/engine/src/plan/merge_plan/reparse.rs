@@ -5,8 +5,8 @@ use pando_kernel::feature::Context;
 use pando_sql::ast::Statement;
 use pando_sql::{Edits, Placeholder};
 
+use crate::plan::numbering::{number, parameters};
 use crate::plan::parse::parsed;
-use crate::plan::rewrite::{number, parameters};
 
 /// The statement with its changes in the text.
 pub(in crate::plan) struct Reparsed {

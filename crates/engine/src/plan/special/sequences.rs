@@ -53,6 +53,7 @@ pub(in crate::plan) fn elsewhere_dropped(ctx: &Context<'_>, stmt: &Statement, pl
         target: Target::whole(Arc::clone(unit)),
         sql: Arc::clone(&sql),
         parameters: Vec::new(),
+        turns: Vec::new(),
         replaced: Vec::new(),
         attributes: Vec::new(),
     }));

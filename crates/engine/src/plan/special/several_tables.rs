@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -11,7 +12,7 @@ use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
 use super::{catalogue, missing};
-use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite, route, writes};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite, route, writes};
 
 /// What one storage unit has of the tables.
 struct Share {
@@ -66,7 +67,7 @@ pub(in crate::plan) fn list(
     if purpose == Purpose::Describe {
         shares.truncate(1);
     }
-    Ok(Some(Planned::Plan(Box::new(plan(stmt, define, shares)))))
+    Ok(Some(Planned::Run(Box::new(plan(stmt, define, shares)))))
 }
 
 /// The definition, when it lists several tables.
@@ -144,6 +145,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
             target: share.target,
             sql: Arc::from(edits.apply(&stmt.text)),
             parameters: Vec::new(),
+            turns: Vec::new(),
             replaced: Vec::new(),
             attributes: Vec::new(),
         }
@@ -156,6 +158,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
         writes: writes(&stmt.kind),
         before: Vec::new(),
         leaves: Leaves::Nothing,
+        judged: None,
         told: Told::default(),
     }
 }

@@ -11,20 +11,20 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::Need;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
+use super::Apart;
 use crate::plan::parse::parsed;
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 use item::Item;
 use place::Found;
 pub(crate) use write::Answer;
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Chosen {
+pub struct ChosenRows {
     /// The queries to be asked first, in the order of their places; never empty.
     pub(crate) choices: Vec<Choice>,
     /// Which of the statement's parameters the change takes.
@@ -64,7 +64,7 @@ enum Form {
     Table,
 }
 
-impl Chosen {
+impl ChosenRows {
     /// The change with these texts in the places of the queries.
     pub(crate) fn change(&self, answers: &[String]) -> Arc<str> {
         let mut edits = Edits::default();
@@ -75,19 +75,14 @@ impl Chosen {
     }
 }
 
-/// Whether planning refused a statement that may be answered by choosing its rows first.
-pub(crate) fn is_for_choosing(stmt: &Statement, refusal: &Error) -> bool {
-    matches!(stmt.kind, Kind::Update(_) | Kind::Delete(_)) && crate::plan::is_for_assembly(refusal)
-}
-
 /// Takes the statement apart; `None` when no query of it can be asked by itself, or it needs none to be.
 ///
 /// # Errors
 /// `Refused` for what no statement may do.
-pub(crate) fn chosen(
+pub(in crate::plan) fn take_apart(
     ctx: &Context<'_>,
     stmt: &Statement,
-) -> Result<std::result::Result<Option<Chosen>, Need>> {
+) -> Result<Apart<ChosenRows>> {
     if ctx.dialect.transfer().is_none() || ctx.dialect.relations().is_none() {
         return Ok(Ok(None));
     }
@@ -111,10 +106,10 @@ pub(crate) fn chosen(
         let within = |place: &Span| place.start <= span.start && span.end <= place.end;
         !choices.iter().any(|choice| within(&choice.place))
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let change_parameters = parameters.iter().filter(|(span, _)| outside(span));
     let change_parameters = change_parameters.map(|(_, index)| *index).collect();
-    Ok(Ok(Some(Chosen {
+    Ok(Ok(Some(ChosenRows {
         choices,
         change_parameters,
         returns: returns(&stmt.kind),
@@ -132,11 +127,7 @@ fn returns(kind: &Kind) -> bool {
 }
 
 /// How one query is asked by itself; `None` where it may mean something else then.
-fn choice(
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    found: &Found<'_>,
-) -> Result<std::result::Result<Option<Choice>, Need>> {
+fn choice(ctx: &Context<'_>, stmt: &Statement, found: &Found<'_>) -> Result<Apart<Choice>> {
     let locks_what_it_reads = !ctx.dialect.error_fails_transaction();
     let query = found.query;
     if locks_what_it_reads && (!found.form.is_for_all() || found.is_limited_list()) {
@@ -160,7 +151,7 @@ fn choice(
         let Some(lock) = place::lock_for(stmt, &sub) else { return Ok(Ok(None)) };
         read.push_str(lock);
     }
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let inside = |span: &Span| query.span.start <= span.start && span.end <= query.span.end;
     let own = parameters.iter().filter(|(span, _)| inside(span)).map(|(_, index)| *index);
     Ok(Ok(Some(Choice {

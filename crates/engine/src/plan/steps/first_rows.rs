@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Because, Error, Result};
+use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_sql::Span;
@@ -11,11 +11,12 @@ use pando_sql::ast::{
     ColumnAssignment, Expr, Kind, Limit, OrderItem, Statement, Table, TableFactor,
 };
 
-use crate::plan::{leftovers, rewrite};
+use super::Apart;
+use crate::plan::{leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Limited {
+pub struct FirstRows {
     /// The query for the keys, locking their rows.
     pub(crate) read: Arc<str>,
     /// Which of the statement's parameters that takes.
@@ -26,12 +27,6 @@ pub(crate) struct Limited {
     pub(crate) change_parameters: Vec<u32>,
     /// The key's columns.
     pub(crate) key: Vec<TableColumn>,
-}
-
-/// Whether planning refused a statement only because its LIMIT is about several shards.
-pub(crate) fn is_for_keys(stmt: &Statement, refusal: &Error) -> bool {
-    matches!(stmt.kind, Kind::Update(_) | Kind::Delete(_))
-        && refusal.refusal() == Some(Because::LimitedChange)
 }
 
 /// What matters of both statements.
@@ -79,10 +74,7 @@ fn parts(stmt: &Statement) -> Option<Parts<'_>> {
 ///
 /// # Errors
 /// `Refused` for what no statement may do.
-pub(crate) fn limited(
-    ctx: &Context<'_>,
-    stmt: &Statement,
-) -> Result<std::result::Result<Option<Limited>, Need>> {
+pub(in crate::plan) fn take_apart(ctx: &Context<'_>, stmt: &Statement) -> Result<Apart<FirstRows>> {
     let (Some(parts), Some(_)) = (parts(stmt), ctx.dialect.transfer()) else { return Ok(Ok(None)) };
     leftovers::check(ctx, stmt)?;
     let Some(name) = parts.table.name.parts.last() else { return Ok(Ok(None)) };
@@ -122,12 +114,12 @@ pub(crate) fn limited(
             (String::new(), format!("{head} WHERE"))
         }
     };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let own = |part: &dyn Fn(u32) -> bool| {
         let own = parameters.iter().filter(|(span, _)| part(span.start));
         own.map(|(_, index)| *index).collect::<Vec<u32>>()
     };
-    Ok(Ok(Some(Limited {
+    Ok(Ok(Some(FirstRows {
         // The tail may end with a comment.
         read: format!(
             "{hint}SELECT {quoted} FROM {}{condition}{tail}\nFOR UPDATE",

@@ -14,11 +14,12 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Placeholder, Span, TokenKind, tokenize, visit};
 
-use crate::plan::{any_unit, leftovers, rewrite};
+use super::Apart;
+use crate::plan::{any_unit, leftovers, numbering};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct InsertQuery {
+pub struct InsertSelect {
     /// The query, with its WITH.
     pub(crate) query: Arc<str>,
     /// Which of the statement's parameters the query takes, in its own order.
@@ -41,7 +42,7 @@ pub(crate) struct InsertQuery {
     pub(crate) ignores: bool,
 }
 
-impl InsertQuery {
+impl InsertSelect {
     /// The INSERT of these rows, each in parentheses, with commas between.
     pub(crate) fn insert(&self, rows: &str) -> Arc<str> {
         format!("{}VALUES {rows}{}", self.head, self.tail).into()
@@ -62,29 +63,21 @@ impl InsertQuery {
     }
 }
 
-/// Whether planning refused a statement only because the rows of a query would have to move to other units.
-pub(crate) fn is_for_reading_first(stmt: &Statement, refusal: &Error) -> bool {
-    let Kind::Insert(insert) = &stmt.kind else { return false };
-    matches!(insert.source, InsertSource::Query(_)) && crate::plan::is_for_assembly(refusal)
-}
-
-/// Takes an INSERT … SELECT apart.
+/// Takes an INSERT … SELECT apart; `None` where the language or the statement has no such form.
 ///
 /// # Errors
-/// `Refused` where a part of it cannot be kept, `refusal` where the language or the statement has no such form.
-pub(crate) fn insert_query(
+/// `Refused` where a part of it cannot be kept.
+pub(in crate::plan) fn take_apart(
     ctx: &Context<'_>,
     stmt: &Statement,
-    refusal: &mut Option<Error>,
-) -> Result<std::result::Result<InsertQuery, Need>> {
-    let mut give_up = || refusal.take().unwrap_or_else(|| Error::internal("no refusal"));
-    let Kind::Insert(insert) = &stmt.kind else { return Err(give_up()) };
-    let InsertSource::Query(query) = &insert.source else { return Err(give_up()) };
+) -> Result<Apart<InsertSelect>> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
+    let InsertSource::Query(query) = &insert.source else { return Ok(Ok(None)) };
     let Some(transfer) = ctx.dialect.transfer().filter(|_| any_unit(ctx).is_some()) else {
-        return Err(give_up());
+        return Ok(Ok(None));
     };
     leftovers::check(ctx, stmt)?;
-    let Some(target) = insert.table.name.parts.last() else { return Err(give_up()) };
+    let Some(target) = insert.table.name.parts.last() else { return Ok(Ok(None)) };
     let logic = target.key();
     let Some(known) = ctx.catalog.columns(&logic) else { return Ok(Err(Need::Columns(logic))) };
     if known.is_empty() {
@@ -103,19 +96,19 @@ pub(crate) fn insert_query(
         Some(_) | None => known.to_vec(),
     };
     let (constants, edits) = open_items(stmt, query, &columns, transfer);
-    let Some(whole) = with_parentheses(ctx, stmt, insert, query) else { return Err(give_up()) };
-    let Some(with) = with(stmt, insert, query) else { return Err(give_up()) };
+    let Some(whole) = with_parentheses(ctx, stmt, insert, query) else { return Ok(Ok(None)) };
+    let Some(with) = with(stmt, insert, query) else { return Ok(Ok(None)) };
     let text = edits.apply(stmt.text.get(..query.span.end as usize).unwrap_or_default());
     let text = text.get(query.span.start as usize..).unwrap_or_default();
     let before = |span: Span| stmt.text.get(..span.start as usize).unwrap_or_default();
     let head_start = insert.with.last().map_or(0, |last| last.span.end) as usize;
     let hint = stmt.hint_span.map_or("", |span| span.of(&stmt.text));
     let own_hint = if insert.with.is_empty() { "" } else { hint };
-    let parameters = rewrite::parameters(stmt);
+    let parameters = numbering::parameters(stmt);
     let inside = |span: &Span| {
         whole.start <= span.start && span.end <= whole.end || (span.end as usize) <= head_start
     };
-    Ok(Ok(InsertQuery {
+    Ok(Ok(Some(InsertSelect {
         query: format!("{hint}{with} {text}").into(),
         query_parameters: numbers(parameters.iter().filter(|(span, _)| inside(span))),
         head: format!("{own_hint}{}", before(whole).get(head_start..).unwrap_or_default()),
@@ -126,7 +119,7 @@ pub(crate) fn insert_query(
         constants,
         returns: insert.returning.is_some(),
         ignores: insert.modifiers.iter().any(|word| word == "IGNORE"),
-    }))
+    })))
 }
 
 fn numbers<'a>(parameters: impl Iterator<Item = &'a (Span, u32)>) -> Vec<u32> {

@@ -1,6 +1,83 @@
-//! Statements that no single plan can answer, taken apart into steps: `session/steps.rs` runs them, in one transaction.
+//! Statements that no single plan can answer, taken apart into steps: `session/steps` runs them, in one transaction.
 
 pub(in crate::plan) mod chosen_rows;
 pub(in crate::plan) mod first_rows;
 pub(in crate::plan) mod insert_select;
 pub(in crate::plan) mod move_rows;
+
+use pando_kernel::error::{Because, Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::Need;
+use pando_sql::ast::{Kind, Statement};
+
+use super::Planned;
+use super::special::temporary;
+pub use chosen_rows::ChosenRows;
+pub use first_rows::FirstRows;
+pub use insert_select::InsertSelect;
+pub use move_rows::MovedTable;
+
+/// What a statement becomes that runs as several, with the parts it was taken into.
+#[derive(Debug)]
+pub enum Steps {
+    /// The rows of the query are read first, and written as INSERT … VALUES.
+    InsertSelect(InsertSelect),
+    /// The rows are read with their new values, deleted, and inserted where they belong then. What stands in the way only a unit can tell.
+    MoveRows(MovedTable),
+    /// Queries that choose rows are asked first, and their answers stand in the change as constants.
+    ChosenRows(ChosenRows),
+    /// The keys of the first rows are read, then the rows that have them are changed.
+    FirstRows(FirstRows),
+}
+
+/// A statement that runs in steps.
+#[derive(Debug)]
+pub struct InSteps {
+    /// Which.
+    pub steps: Steps,
+    /// Why it does not run as one statement: what is said where only one will do.
+    pub refusal: Error,
+}
+
+/// A statement taken apart, or what must be known first; `None` when it cannot be.
+pub(super) type Apart<T> = std::result::Result<Option<T>, Need>;
+
+/// Plans the steps of a statement that was refused as one.
+///
+/// # Errors
+/// The refusal where there are no steps for it, and what stands in the way of those there are.
+pub(crate) fn in_steps(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
+    match steps(ctx, stmt, &refusal)? {
+        Ok(Some(steps)) => Ok(Planned::Steps(Box::new(InSteps { steps, refusal }))),
+        Ok(None) => Err(refusal),
+        Err(need) => Ok(Planned::Needs(need)),
+    }
+}
+
+fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<Steps>> {
+    let Some(because) = refusal.refusal() else { return Ok(Ok(None)) };
+    if !may_step(ctx, stmt) {
+        return Ok(Ok(None));
+    }
+    let is_update = matches!(stmt.kind, Kind::Update(_));
+    let changes = is_update || matches!(stmt.kind, Kind::Delete(_));
+    if because.is_of_several() && matches!(stmt.kind, Kind::Insert(_)) {
+        return Ok(insert_select::take_apart(ctx, stmt)?.map(|own| own.map(Steps::InsertSelect)));
+    }
+    if because.is_of_several() && changes {
+        return Ok(chosen_rows::take_apart(ctx, stmt)?.map(|own| own.map(Steps::ChosenRows)));
+    }
+    if because == Because::MovesRow && is_update {
+        return move_rows::moved_table(stmt).map(|table| Ok(Some(Steps::MoveRows(table))));
+    }
+    if because == Because::LimitedChange && changes {
+        return Ok(first_rows::take_apart(ctx, stmt)?.map(|own| own.map(Steps::FirstRows)));
+    }
+    Ok(Ok(None))
+}
+
+/// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
+fn may_step(ctx: &Context<'_>, stmt: &Statement) -> bool {
+    let Some(own) = temporary::concerned(ctx, stmt) else { return true };
+    matches!(&stmt.kind, Kind::Insert(insert) if !own.is_one(&insert.table.name))
+}

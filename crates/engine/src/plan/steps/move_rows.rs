@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Because, Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::transfer::{Obstacle, Transfer};
@@ -11,7 +11,7 @@ use pando_sql::ast::{ColumnAssignment, Expr, Kind, Node, Statement, Table, Table
 use pando_sql::{Fold, visit};
 
 use super::insert_select::constant;
-use crate::plan::{leftovers, rewrite};
+use crate::plan::{leftovers, numbering};
 
 /// Functions that answer the same for the same rows when they are asked again within a transaction, or at least for more rows rather than others.
 const REPEATABLE: &[&str] = &[
@@ -73,9 +73,18 @@ const REPEATABLE: &[&str] = &[
 /// PostgreSQL takes 1,664 items in a select list. A wider table is read without a look at what it has become.
 const MOST_ITEMS: usize = 1600;
 
+/// Whose rows are to be moved.
+#[derive(Debug)]
+pub struct MovedTable {
+    /// Its key in the catalogue.
+    pub(crate) logic: String,
+    /// A query of it, whose plan tells where it stands.
+    pub(crate) query: Arc<str>,
+}
+
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Relocation {
+pub(crate) struct MoveRows {
     /// The query for the rows, locking them: every column that can be written, then the new values.
     pub(crate) read: Arc<str>,
     /// What takes the rows away.
@@ -112,11 +121,6 @@ pub(crate) enum Change {
     Default,
 }
 
-/// Whether planning refused a statement only because it changes a sharding column.
-pub(crate) fn is_for_moving(stmt: &Statement, refusal: &Error) -> bool {
-    matches!(stmt.kind, Kind::Update(_)) && refusal.refusal() == Some(Because::MovesRow)
-}
-
 fn refused(update: &str) -> Error {
     Error::unsupported(
         20031,
@@ -125,11 +129,19 @@ fn refused(update: &str) -> Error {
     )
 }
 
-/// The one table of the statement, when it is of a form whose rows can be moved.
+/// The table of an UPDATE whose rows can be moved, as far as its text tells.
 ///
 /// # Errors
 /// `Refused` with what stands in the way.
-pub(crate) fn moved_table(stmt: &Statement) -> Result<(&Update, &Table)> {
+pub(in crate::plan) fn moved_table(stmt: &Statement) -> Result<MovedTable> {
+    let (_, table) = change_of_one_table(stmt)?;
+    Ok(MovedTable {
+        logic: table.name.key(),
+        query: format!("SELECT 1 FROM {}", table.name.span.of(&stmt.text)).into(),
+    })
+}
+
+fn change_of_one_table(stmt: &Statement) -> Result<(&Update, &Table)> {
     let Kind::Update(update) = &stmt.kind else { return Err(refused("this statement")) };
     let [TableFactor::Table(table)] = &update.tables[..] else {
         return Err(refused("UPDATE of several tables"));
@@ -150,16 +162,16 @@ pub(crate) fn moved_table(stmt: &Statement) -> Result<(&Update, &Table)> {
     }
 }
 
-/// Takes the UPDATE apart.
+/// Takes the UPDATE apart, around what a unit says stands in the way of moving its table's rows.
 ///
 /// # Errors
 /// `Refused` with what stands in the way.
-pub(crate) fn relocation(
+pub(crate) fn move_rows(
     ctx: &Context<'_>,
     stmt: &Statement,
     obstacles: &[Obstacle],
-) -> Result<std::result::Result<Relocation, Need>> {
-    let (update, table) = moved_table(stmt)?;
+) -> Result<std::result::Result<MoveRows, Need>> {
+    let (update, table) = change_of_one_table(stmt)?;
     let transfer = ctx.dialect.transfer().ok_or_else(|| refused("this database"))?;
     leftovers::check(ctx, stmt)?;
     let name = table.name.parts.last().ok_or_else(|| Error::internal("a table without a name"))?;
@@ -213,8 +225,8 @@ pub(crate) fn relocation(
     let in_filter = |span: &pando_sql::Span| {
         update.filter.as_ref().is_some_and(|filter| filter.span.start <= span.start)
     };
-    let parameters = rewrite::parameters(stmt);
-    Ok(Ok(Relocation {
+    let parameters = numbering::parameters(stmt);
+    Ok(Ok(MoveRows {
         read: format!(
             "{hint}SELECT {} FROM {}{condition} FOR UPDATE",
             items.join(", "),

@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::dialect::Takes;
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
@@ -15,7 +16,7 @@ use pando_sql::{Slot, Span, TokenKind};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Form, Lifted, Lifting, Piece};
 use crate::plan::merge_plan::unions;
-use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit};
 
 /// The first of the numbers that literals are replaced by, and the step from one to the next: ranges between two of them are wide, and all fit into 32 bits.
 const FIRST: u64 = 700_000_001;
@@ -37,6 +38,7 @@ pub(super) struct Wide {
     lifting: Option<Lifting>,
     /// As [`Plan::leaves`].
     leaves: Leaves,
+    judged: Option<u64>,
     /// The plan, where it is the same for all values.
     kept: OnceLock<Arc<Plan>>,
 }
@@ -98,7 +100,7 @@ impl Wide {
             && plan.keys.is_none()
             && !plan.writes
             && plan.spread == Spread::Gather
-            && plan.units.iter().all(|unit| unit.replaced.is_empty() && unit.target.rows.is_none())
+            && plan.units.iter().all(is_plain)
             && slots.len() <= MOST;
         // What is added to the select list for merging may hold a parameter.
         let is_settled = plan.merge.derived > 0 || plan.merge.group.is_some();
@@ -129,8 +131,19 @@ impl Wide {
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
         let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
-        let leaves = plan.leaves;
-        Some(Self { sent, merge, limit, everywhere, redirects, connections, lifting, leaves, kept })
+        let (leaves, judged) = (plan.leaves, plan.judged);
+        Some(Self {
+            sent,
+            merge,
+            limit,
+            everywhere,
+            redirects,
+            connections,
+            lifting,
+            leaves,
+            judged,
+            kept,
+        })
     }
 
     /// Finds out what of such queries may be lifted, where each unit is asked once: several texts travel together, and of several prepared ones not all could be asked
@@ -222,6 +235,7 @@ impl Wide {
             writes: false,
             before,
             leaves: self.leaves,
+            judged: self.judged,
             told: Told::default(),
         })
     }
@@ -298,10 +312,16 @@ impl Sent {
             target,
             sql: sql.into(),
             parameters: self.parameters.clone(),
+            turns: Vec::new(),
             replaced: Vec::new(),
             attributes: self.attributes.clone(),
         })
     }
+}
+
+/// Whether a unit is sent the client's own values, and all of them.
+fn is_plain(unit: &Unit) -> bool {
+    unit.replaced.is_empty() && unit.turns.is_empty() && unit.target.rows.is_none()
 }
 
 /// Whether the session limits the rows of all its queries: another one does not.
@@ -322,7 +342,7 @@ fn everywhere(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Everywhere
                 }
             }
             Shortcut::Redirect => redirects.push(at),
-            Shortcut::None | Shortcut::Pick(_) => return None,
+            Shortcut::None | Shortcut::Pick(_) | Shortcut::Choose(_) => return None,
         }
     }
     Some((found?, redirects))
@@ -439,8 +459,8 @@ fn marked(
     let other = pando_sql::parse(&text, ctx.dialect.syntax()).ok()?;
     let ctx = Context { parameters: parameters.as_deref(), ..*ctx };
     match crate::plan::plan(&ctx, &other, Purpose::Run) {
-        Ok(Planned::Plan(plan)) => Some((*plan, marks)),
-        Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => None,
+        Ok(Planned::Run(plan)) => Some((*plan, marks)),
+        Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => None,
     }
 }
 

@@ -3,4 +3,5 @@
 mod everywhere;
 pub(in crate::plan) mod one;
 pub(in crate::plan) mod parameterize;
+mod redirect;
 pub(in crate::plan) mod text_parts;

@@ -4,21 +4,24 @@
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
+use pando_kernel::changes::Turn;
+use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Spread, Target, Units};
-use pando_kernel::shortcut::{Pick, Shortcut, Values};
-use pando_kernel::{Lists, Parameter, Value};
+use pando_kernel::route::{Spread, Target};
+use pando_kernel::shortcut::{Pick, Values};
+use pando_kernel::{CellMap, Lists, Parameter, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
 use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
+use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-use crate::plan::{Leaves, Plan, Planned, Purpose, Told, Unit, rewrite};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite};
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -100,10 +103,13 @@ struct One {
     kept: Box<[OnceLock<Kept>]>,
     /// No value is part of the text: only the target decides the plan.
     is_decided: bool,
-    /// Rooms that redirect, by their place in the database.
-    redirects: Vec<usize>,
+    /// What rooms redirect, in their order.
+    redirects: Vec<Redirect>,
     parts: Vec<Part>,
     parameters: Vec<u32>,
+    /// As [`MergePlan::cells`].
+    cells: Vec<CellMap>,
+    turns: Vec<(usize, Turn)>,
     writes: bool,
     effects: OfText,
     /// With the text cut at the values that are lifted.
@@ -216,7 +222,7 @@ impl Template {
         plan: &Plan,
         chance: Chance,
     ) -> Vec<Lifted> {
-        if plan.leaves == Leaves::Anything {
+        if plan.leaves >= Leaves::Anything {
             // Its connections forget what is prepared on them.
             return Vec::new();
         }
@@ -257,7 +263,10 @@ impl Template {
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
         let more = match &self.goes {
-            Goes::ToOne(one) => one.kept.len() * (2 * KEPT + 2 * self.statement.text.len()),
+            Goes::ToOne(one) => {
+                let cells = one.cells.len() * size_of::<CellMap>();
+                one.kept.len() * (2 * KEPT + 2 * self.statement.text.len() + cells)
+            }
             Goes::Everywhere(wide) => wide.weight(),
         };
         1024 + 24 * self.statement.text.len() + more
@@ -283,8 +292,10 @@ impl Template {
             }
             let short = self.plan(ctx, &other, read.slots()).map(Fit::whole);
             match crate::plan::plan(ctx, &stmt, Purpose::Run) {
-                Ok(Planned::Plan(full)) => short.is_none_or(|short| *short == *full),
-                Ok(Planned::Assembly(_) | Planned::Needs(_)) | Err(_) => short.is_none(),
+                Ok(Planned::Run(full)) => short.is_none_or(|short| *short == *full),
+                Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => {
+                    short.is_none()
+                }
             }
         })
     }
@@ -296,7 +307,7 @@ impl One {
         let is_plain = plan.before.is_empty()
             && plan.keys.is_none()
             && plan.spread == Spread::Gather
-            && plan.merge == MergePlan::iterate()
+            && plan.merge == turning(plan.merge.cells.clone())
             && unit.replaced.is_empty()
             && unit.target.rows.is_none()
             && !counts_keys(ctx, stmt);
@@ -308,7 +319,9 @@ impl One {
             return None;
         }
         let parts = parts(ctx, stmt, &unit.target, spans)?;
-        let (parameters, writes) = (unit.parameters.clone(), plan.writes);
+        let (parameters, turns) = (unit.parameters.clone(), unit.turns.clone());
+        let writes = plan.writes;
+        let cells = plan.merge.cells.clone();
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
         let is_decided = spans.is_empty();
@@ -321,6 +334,8 @@ impl One {
             redirects,
             parts,
             parameters,
+            cells,
+            turns,
             writes,
             effects,
             lifting,
@@ -334,18 +349,21 @@ impl One {
         let kept = place.and_then(OnceLock::get).filter(|kept| kept.number == number);
         if let Some(Kept { plan, .. }) = kept {
             let text = match &plan.units[..] {
-                [unit] if !self.is_decided => Some(self.text(now.text, now.slots, &unit.target)?),
+                [unit] if !self.is_decided => {
+                    Some(self.text(ctx, now.text, now.slots, &unit.target)?)
+                }
                 _ => None,
             };
             return Some(Fit { plan: Arc::clone(plan), text });
         }
         let mut target = self.pick.target(number)?;
         if !self.redirects.is_empty() {
-            target = self.redirected(ctx, stmt, target)?;
+            target = redirected(&self.redirects, ctx, stmt, now, target)?;
         }
         let told = place.map_or_else(Told::default, |_| Told::noted(&self.lists));
         let leaves = self.effects.leaves_at(ctx, &target)?;
-        let plan = Arc::new(Plan { leaves, ..self.made(target, now, told)? });
+        let judged = self.effects.judged;
+        let plan = Arc::new(Plan { leaves, judged, ..self.made(ctx, target, now, told)? });
         // Long values of one statement are not kept for all others of its shape.
         let is_usual = |unit: &Unit| unit.sql.len() <= 2 * stmt.text.len() + KEPT;
         if let Some(place) = place.filter(|_| plan.units.iter().all(is_usual)) {
@@ -355,50 +373,60 @@ impl One {
         Some(Fit { plan, text: None })
     }
 
-    fn made(&self, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {
-        let sql = self.text(now.text, now.slots, &target)?;
+    fn made(&self, ctx: &Context<'_>, target: Target, now: &Now<'_>, told: Told) -> Option<Plan> {
+        let sql = self.text(ctx, now.text, now.slots, &target)?;
         let parameters = self.parameters.clone();
-        let unit = Unit { target, sql, parameters, replaced: Vec::new(), attributes: Vec::new() };
+        let (turns, replaced, attributes) = (self.turns.clone(), Vec::new(), Vec::new());
+        let unit = Unit { target, sql, parameters, turns, replaced, attributes };
         Some(Plan {
             units: vec![unit],
             spread: Spread::Gather,
-            merge: MergePlan::iterate(),
+            merge: turning(self.cells.clone()),
             keys: None,
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
+            judged: None,
             told,
         })
     }
 
-    fn redirected(&self, ctx: &Context<'_>, stmt: &Statement, target: Target) -> Option<Target> {
-        let mut route = Route::Units(Units::new(vec![target], Spread::Gather));
-        for at in &self.redirects {
-            ctx.database.features.get(*at)?.route(ctx, stmt, &mut route).ok()?;
-        }
-        match route {
-            Route::Units(units) if units.targets.len() == 1 => units.targets.into_iter().next(),
-            Route::Units(_) | Route::Unclaimed | Route::Needs(_) => None,
-        }
-    }
-
-    fn text(&self, text: &str, slots: &[Slot], target: &Target) -> Option<Arc<str>> {
+    fn text(
+        &self,
+        ctx: &Context<'_>,
+        text: &str,
+        slots: &[Slot],
+        target: &Target,
+    ) -> Option<Arc<str>> {
         let mut sql = String::with_capacity(text.len() + 16 * target.tables.len());
         for part in &self.parts {
             sql.push_str(match part {
                 Part::Text(text) => text,
                 Part::Slot(at) => slots.get(*at)?.span.of(text),
                 Part::Name(at) => &target.tables.get(*at)?.actual,
+                // One that cannot be stored is planned in full, which says why.
+                Part::Turned(at, turn) => {
+                    let literal = slots.get(*at)?.literal(text, ctx.dialect.syntax())?;
+                    let value = turn.of(&Value::of_literal(&literal)?).ok()?;
+                    sql.push_str(&ctx.dialect.literal(&value));
+                    continue;
+                }
             });
         }
         Some(sql.into())
     }
 }
 
+/// Rows that pass but for these cells.
+fn turning(cells: Vec<CellMap>) -> MergePlan {
+    MergePlan { cells, ..MergePlan::iterate() }
+}
+
 fn piece<'a>(part: &'a Part, target: &'a Target) -> Option<Lift<'a>> {
     Some(match part {
         Part::Text(text) => Lift::Text(text),
         Part::Slot(at) => Lift::Slot(*at),
+        Part::Turned(..) => return None,
         Part::Name(at) => {
             let name = &target.tables.get(*at)?.actual;
             Lift::Text(Some(name).filter(|name| name.len() <= LONGEST_NAME)?)
@@ -453,25 +481,6 @@ fn written(text: &str, slots: &[Slot], trial: &Trial) -> String {
     out
 }
 
-/// The room that picks the target, and those that redirect it.
-fn asked(ctx: &Context<'_>, stmt: &Statement) -> Option<(Arc<dyn Pick>, Vec<usize>)> {
-    let (mut pick, mut redirects) = (None, Vec::new());
-    for (at, feature) in ctx.database.features.iter().enumerate() {
-        match feature.shortcut(ctx, stmt) {
-            Shortcut::None => return None,
-            Shortcut::Idle => {}
-            Shortcut::Pick(found) => {
-                if pick.replace(found).is_some() {
-                    return None;
-                }
-            }
-            Shortcut::All(_) => return None,
-            Shortcut::Redirect => redirects.push(at),
-        }
-    }
-    Some((pick?, redirects))
-}
-
 /// What stands between the open places of the text for one target.
 fn parts(
     ctx: &Context<'_>,
@@ -479,7 +488,10 @@ fn parts(
     target: &Target,
     spans: &[Span],
 ) -> Option<Vec<Part>> {
-    let edits = rewrite::edits(ctx, stmt, &marked(target)).ok()?;
+    let (edits, literals) = rewrite::open_edits(ctx, stmt, &marked(target)).ok()?;
+    // What is put behind a literal depends on it, and is no literal of the statement's.
+    let further = literals.iter().any(|one| one.is_further);
+    let turned = |span: Span| literals.iter().find(|one| one.span == span);
     let mut parts = Parts::default();
     let mut slots = spans.iter().enumerate().peekable();
     for piece in edits.pieces(&stmt.text) {
@@ -492,15 +504,21 @@ fn parts(
                         return None;
                     }
                     parts.text(Span::new(done, slot.start).of(&stmt.text));
-                    parts.push(Part::Slot(at));
+                    parts.push(match turned(*slot) {
+                        Some(one) => Part::Turned(at, one.turn.clone()),
+                        None => Part::Slot(at),
+                    });
                     done = slot.end;
                 }
                 parts.text(Span::new(done, span.end).of(&stmt.text));
             }
         }
     }
+    let parts = parts.done();
+    let is_turned = |part: &&Part| matches!(part, Part::Turned(..));
+    let has_all = parts.iter().filter(is_turned).count() == literals.len();
     // A literal that an edit takes out could say anything.
-    slots.next().is_none().then(|| parts.done())
+    (slots.next().is_none() && has_all && !further).then_some(parts)
 }
 
 /// Whether the server may count a row's key: what it then tells is read by the very values of the statement, and a template has another's.

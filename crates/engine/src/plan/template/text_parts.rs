@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::changes::Turn;
 use pando_kernel::route::Target;
 
 /// Stands for an actual table's name, with its number behind it, while a text is cut into parts.
@@ -13,6 +14,8 @@ pub(in crate::plan) enum Part {
     Text(Box<str>),
     /// The literal of this number.
     Slot(usize),
+    /// The literal of this number, as another value.
+    Turned(usize, Turn),
     /// The actual name of the target's table of this number.
     Name(usize),
 }
@@ -85,7 +88,7 @@ pub(in crate::plan) fn named(parts: &[Part], target: &Target) -> Option<Arc<str>
         text.push_str(match part {
             Part::Text(text) => text,
             Part::Name(at) => &target.tables.get(*at)?.actual,
-            Part::Slot(_) => return None,
+            Part::Slot(_) | Part::Turned(..) => return None,
         });
     }
     Some(text.into())

@@ -1,5 +1,5 @@
-//! The columns of bulk data that lists none. Rows are routed by those the catalogue knows, so the statement lists them: a table altered
-//! meanwhile then stores no value elsewhere than it was routed by.
+//! The columns of bulk data that lists none. Rows are routed by those the catalogue knows, so the statement lists them:
+//! a table altered meanwhile then stores no value elsewhere than it was routed by.
 
 use std::sync::Arc;
 

@@ -1,177 +1,41 @@
-//! Bulk data from and to several storage units: each line of COPY FROM and LOAD DATA goes to the shard it belongs to, in batches that are
-//! statements of their own; COPY TO sends one shard after the other, or writes merged rows as lines.
+//! Bulk data from and to several storage units: each line of COPY FROM and LOAD DATA goes to the shard it belongs to,
+//! in batches that are statements of their own; COPY TO sends one shard after the other, or writes merged rows as
+//! lines.
 
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use pando_kernel::backend::Execution;
-use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, CopyForm, Event};
-use pando_kernel::feature::{Catalog, Context, SessionView};
-use pando_kernel::route::{Need, Route, Spread, UnitName};
-use pando_kernel::{Columns, CopyInput, Format, Parameter, Value};
-use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Query, Statement};
-use pando_sql::{Placeholder, parse, visit};
+use pando_kernel::feature::SessionView;
+use pando_kernel::route::Spread;
+use pando_kernel::{Columns, CopyInput, Format};
+use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};
+use pando_sql::{Placeholder, parse};
 
-use crate::clock::System;
-use crate::copy_rows::{Encoder, Records, malformed};
+use crate::copy_rows::Records;
 use crate::execute::{Channel, sum};
-use crate::plan::{self, Plan, Purpose};
+use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
 use crate::session::bulk::columns;
-use crate::session::given::{Given, Run};
-use crate::session::place::{changed_rules, own_database};
+use crate::session::given::{Aim, Given};
+use crate::session::place::{admission, changed_rules};
+use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::reply::{Outbox, warnings};
-use crate::session::run::connect::Aim;
+use crate::session::reply::warnings;
 use crate::session::statement::prepare;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin};
-use crate::session::{Session, line};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
-/// How often a record may ask for something to be found out before it is placed.
-const MAX_NEEDS: usize = 16;
 /// Lines of all shards that wait, in bytes.
 const WAITING: usize = 8 << 20;
-
-/// Rows on their way from the client to several storage units.
-#[derive(Debug)]
-pub(in crate::session) struct CopyIn {
-    live: Arc<LiveDatabase>,
-    plan: Plan,
-    records: Records,
-    /// The columns' types, for the binary form.
-    types: Option<Columns>,
-    /// The INSERT that routes a line.
-    insert: Statement,
-    columns: Vec<String>,
-    /// The server's own error for a wrong number of fields has a code of its own.
-    is_copy: bool,
-    view: SessionView,
-    /// Unit and actual table to the plan's unit.
-    places: HashMap<(Arc<str>, Arc<str>), usize>,
-    logic: String,
-    batches: Vec<BytesMut>,
-    waiting: usize,
-    rows_read: u64,
-    /// Rows the storage units took.
-    rows: u64,
-    /// What they said of the batches so far, as of one.
-    told: Completion,
-    /// Units on which a savepoint stands for the statement, where one that fails leaves the client's transaction open.
-    marked: Vec<UnitName>,
-    verb: Verb,
-}
-
-impl CopyIn {
-    /// No connection is held between batches.
-    pub(in crate::session) fn into_channels(self) -> Vec<Channel> {
-        Vec::new()
-    }
-
-    /// The plan's units a record belongs to: one, or all where rows are the same everywhere.
-    fn places(&self, record: &[u8], catalog: &dyn Catalog) -> Result<Placed> {
-        let values = self.records.fields(record, self.types.as_ref());
-        let values = values.map_err(|error| self.unreadable(error))?;
-        if values.len() != self.columns.len() {
-            return Err(self.miscounted(values.len()));
-        }
-        let is_same = self.plan.spread == Spread::Same;
-        // To MySQL a zero in a column it counts up is none; the rooms are told so, and look at no other column of such a table.
-        let is_none = |value: &Value| {
-            let counts = is_same && !self.is_copy;
-            counts && matches!(value, Value::Text(text) if reads_as_zero(text))
-        };
-        let told = |value: Value| if is_none(&value) { Value::Null } else { value };
-        let parameters = values.into_iter().map(told);
-        let parameters: Vec<Parameter> = parameters.map(Parameter::made).collect();
-        // No key is made for bulk data, so the process's own worker is not needed.
-        let ctx = Context {
-            database: &self.live.database,
-            catalog,
-            dialect: self.live.database.dialect.as_ref(),
-            parameters: Some(&parameters),
-            session: &self.view,
-            source: &System::default(),
-        };
-        let mut route = Route::Unclaimed;
-        for feature in &self.live.database.features {
-            feature.route(&ctx, &self.insert, &mut route)?;
-            if let Route::Needs(need) = route {
-                return Ok(Placed::Needs(need));
-            }
-        }
-        // The rooms have been asked all the same: a row may be one that each copy would complete by itself.
-        if is_same {
-            return Ok(Placed::At(0..self.plan.units.len()));
-        }
-        let units = route.units()?;
-        if units.keys.is_some() {
-            return Err(Error::unsupported(
-                20030,
-                format!("bulk data for `{}` must bring its generated key column", self.logic),
-                "add the column to the data",
-            ));
-        }
-        let target = units.targets.first().filter(|_| units.targets.len() == 1);
-        let target = target.ok_or_else(|| Error::internal("a line goes to several shards"))?;
-        let actual = target.actual(&self.logic).unwrap_or(&self.logic);
-        let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
-        place
-            .map(|place| Placed::At(*place..*place + 1))
-            .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
-    }
-}
-
-impl CopyIn {
-    /// The error for a record with another number of fields than columns.
-    fn miscounted(&self, fields: usize) -> Error {
-        let (wanted, number) = (self.columns.len(), self.rows_read + 1);
-        if !self.is_copy {
-            let message =
-                format!("line {number} of the bulk data has {fields} fields for {wanted} columns");
-            return ErrorKind::Value(message).into();
-        }
-        let message = match (&self.records, self.columns.get(fields)) {
-            (Records::Tuples(_), _) => format!("row field count is {fields}, expected {wanted}"),
-            (Records::Lines(_), Some(column)) => format!("missing data for column \"{column}\""),
-            (Records::Lines(_), None) => "extra data after last expected column".to_owned(),
-        };
-        malformed(message, Some(format!("COPY {}, line {number}", self.logic)))
-    }
-
-    /// The server's own code for text in another encoding.
-    fn unreadable(&self, error: Error) -> Error {
-        if !self.is_copy || !matches!(error.kind(), ErrorKind::Value(_)) {
-            return error;
-        }
-        ErrorKind::Server(Box::new(ServerError {
-            sqlstate: "22021".into(),
-            message: "invalid byte sequence for encoding \"UTF8\"".into(),
-            severity: "ERROR".into(),
-            fields: vec![(b'W', format!("COPY {}, line {}", self.logic, self.rows_read + 1))],
-            ..ServerError::default()
-        }))
-        .into()
-    }
-}
-
-/// Whether a whole number that is read of a text may be zero.
-fn reads_as_zero(text: &str) -> bool {
-    text.trim().parse::<f64>().map_or(true, |number| number.is_nan() || number.abs() < 0.5)
-}
-
-/// Where a record goes.
-enum Placed {
-    At(Range<usize>),
-    Needs(Need),
-}
 
 /// What a bulk statement names.
 struct Named<'a> {
@@ -203,65 +67,34 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
     }
 }
 
-impl Outbox {
-    /// A piece of a query's reply, told as COPY TO.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other pieces are the same in both")]
-    pub(in crate::session) fn encode(&mut self, event: Event) -> Result<Event> {
-        let Some(encoder) = &mut self.encoder else { return Ok(event) };
-        match event {
-            Event::Columns(columns) => {
-                let (form, head) = encoder.begin(columns)?;
-                if let Some(head) = head {
-                    self.pending.push_front(Event::CopyData(head));
-                }
-                Ok(Event::CopyOut(form))
-            }
-            Event::Rows(rows) => {
-                let mut lines = encoder.rows(&rows)?.into_iter();
-                let first = lines.next().unwrap_or_default();
-                lines.rev().for_each(|line| self.pending.push_front(Event::CopyData(line)));
-                Ok(Event::CopyData(first))
-            }
-            Event::Complete(mut done) => {
-                let tail = encoder.end();
-                self.encoder = None;
-                done.tag = "COPY".into();
-                match tail {
-                    None => Ok(Event::Complete(done)),
-                    Some(tail) => {
-                        self.pending.push_front(Event::Complete(done));
-                        Ok(Event::CopyData(tail))
-                    }
-                }
-            }
-            other => Ok(other),
-        }
-    }
+/// What becomes of COPY FROM or LOAD DATA.
+#[derive(Debug)]
+pub(in crate::session) enum Start {
+    /// Lines for several targets are waited for.
+    Begun,
+    /// Its one unit takes the lines as they are.
+    OneUnit(Arc<LiveDatabase>, Box<Plan>),
+    /// The statement goes the usual way.
+    Elsewhere,
 }
 
-/// COPY FROM and LOAD DATA over several targets. False when the statement goes the usual way.
+/// Begins COPY FROM or LOAD DATA, where it is over several targets.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
 pub(in crate::session) async fn start_bulk(
     session: &mut Session,
     stmt: &Statement,
-) -> Result<bool> {
+) -> Result<Start> {
     let live = session.place.live()?;
-    session.work.refuse_if_failed(false)?;
-    session.place.refuse_unadmitted(true)?;
+    session.work.refuse_if_failed()?;
+    admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
     session.settle_cursors().await?;
     let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
-    changed_rules::refuse_moved(session, &live, stmt, true)?;
+    changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
     if plan.units.len() == 1 {
-        line::run_plan(
-            session,
-            Run { live: &live, stmt, plan: &Arc::new(plan) },
-            &mut Given::default(),
-        )
-        .await?;
-        return Ok(true);
+        return Ok(Start::OneUnit(live, Box::new(plan)));
     }
-    let Some(named) = named(stmt)? else { return Ok(false) };
+    let Some(named) = named(stmt)? else { return Ok(Start::Elsewhere) };
     let logic = named.table.key();
     let (columns, plan) = match named.columns {
         Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
@@ -275,17 +108,17 @@ pub(in crate::session) async fn start_bulk(
     let places = places.collect();
     // All batches are one transaction.
     begin::open_if_idle(session, Opened::Statement);
-    session.work.transaction.wrote_if_open();
+    session.work.transaction_mut().wrote_if_open();
     let (format, types) = match &named.records {
         Records::Lines(_) => (Format::Text, None),
         Records::Tuples(_) => (Format::Binary, bulk_types(session, &logic, &columns).await?),
     };
-    session.outbox.pending.push_back(match &stmt.kind {
+    session.outbox.tell(match &stmt.kind {
         Kind::Load(load) => Event::SendFile(load.file.clone()),
         _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
     });
     let (tag, defines) = (crate::session::reply::command_tag::tag(&stmt.kind), false);
-    session.outbox.reply = Reply::CopyIn(Box::new(CopyIn {
+    session.outbox.answers_with(Reply::CopyIn(Box::new(CopyIn {
         records: named.records,
         types,
         insert,
@@ -303,27 +136,26 @@ pub(in crate::session) async fn start_bulk(
         verb: Verb { tag, defines, ..Verb::default() },
         live,
         plan,
-    }));
-    Ok(true)
+    })));
+    Ok(Start::Begun)
 }
 
 /// Data from the client for the copy under way.
 pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInput) -> Result<()> {
-    if matches!(session.outbox.reply, Reply::Pass(_)) {
+    if matches!(session.outbox.reply(), Reply::Pass(_)) {
         return session.copy_pass(input).await;
     }
-    let Reply::CopyIn(copy) = std::mem::take(&mut session.outbox.reply) else {
+    let Reply::CopyIn(copy) = session.outbox.take_reply() else {
         return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
     };
     let mut copy = copy;
     match take_lines(session, &mut copy, input).await {
         Ok(true) => Ok(()),
         Ok(false) => {
-            session.outbox.reply = Reply::CopyIn(copy);
+            session.outbox.answers_with(Reply::CopyIn(copy));
             Ok(())
         }
         Err(error) => {
-            session.outbox.reply = Reply::Idle;
             Box::pin(undo_batches(session, &copy)).await;
             Err(session.fail_statement(error).await)
         }
@@ -332,14 +164,14 @@ pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInp
 
 /// Takes back the batches of a statement that fails, in a transaction that goes on.
 async fn undo_batches(session: &mut Session, copy: &CopyIn) {
-    if session.work.transaction.state() != pando_kernel::session::TransactionState::Open {
+    if session.work.transaction().state() != pando_kernel::session::TransactionState::Open {
         return;
     }
     let mut channels = Vec::new();
     for unit in &copy.marked {
         match session.enlisted(&copy.live, unit, Aim::Reads).await {
             Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
-            Err(_) => session.work.transaction.lose(),
+            Err(_) => session.work.transaction_mut().lose(),
         }
     }
     session.undo_statement(&mut channels).await;
@@ -394,13 +226,11 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
 
 /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
 async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
-    for _ in 0..MAX_NEEDS {
-        match copy.places(record, session.work.catalog(&copy.live).as_ref())? {
-            Placed::At(places) => return Ok(places),
-            Placed::Needs(need) => session.find_out(&copy.live, need).await?,
-        }
+    // Nearly every record is placed by what is known.
+    if let Ok(places) = copy.places(record, session.work.catalog(&copy.live).as_ref())? {
+        return Ok(places);
     }
-    Err(Error::internal("routing asks for ever more"))
+    session.find_out_until(&copy.live, None, |ctx| copy.places(record, ctx.catalog)).await
 }
 
 async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {
@@ -418,16 +248,16 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
     copy.waiting = copy.waiting.saturating_sub(data.len());
     let live = Arc::clone(&copy.live);
     let Some(unit) = copy.plan.units.get(place) else { return Ok(()) };
-    let goes_on = session.work.opened == Opened::Client
+    let goes_on = session.work.opened() == Opened::Client
         && !live.database.dialect.error_fails_transaction()
         && !copy.marked.contains(&unit.target.unit);
     let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
     let (mut connection, swallow) = session.enlisted(&live, &unit.target.unit, aim).await?;
-    session.work.transaction.changes_on(&unit.target.unit);
+    session.work.transaction_mut().changes_on(&unit.target.unit);
     if goes_on {
         copy.marked.push(Arc::clone(&unit.target.unit));
     }
-    session.settings.taint(&live, &mut connection, copy.plan.leaves);
+    session.taint(&live, &mut connection, &copy.plan);
     let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
     let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
     let sent = match started {
@@ -463,48 +293,6 @@ async fn bulk_types(
     let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
     let prepared = prepare::make_prepared(session, text.into(), Vec::new())?;
     Ok(prepare::describe_prepared(session, &prepared).await?.columns)
-}
-
-/// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be merged, or the query is about
-/// the catalogue, it runs as the query it is and its rows are written as lines here.
-pub(in crate::session) async fn start_copy_of(
-    session: &mut Session,
-    stmt: &Statement,
-    query: &Query,
-) -> Result<bool> {
-    let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
-    own_database::refuse_without_database(session, stmt)?;
-    let live = session.place.live()?;
-    let presentation = live.database.dialect.presentation();
-    let is_catalogue = visit::tables(&stmt.kind)
-        .iter()
-        .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
-    if !is_catalogue {
-        session.settle_cursors().await?;
-        match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
-            Ok(plan) => {
-                line::run_plan(
-                    session,
-                    Run { live: &live, stmt, plan: &Arc::new(plan) },
-                    &mut Given::default(),
-                )
-                .await?;
-                return Ok(true);
-            }
-            Err(error) if plan::is_for_assembly(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let encoder = Encoder::new(copy)?;
-    let inner = query.span.of(&stmt.text);
-    let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let formats = vec![encoder.format()];
-    let prepared = encoder.format() == Format::Binary;
-    let given = Given { formats, prepared, ..Given::default() };
-    Box::pin(line::run_on_units(session, &inner, given)).await?;
-    session.outbox.encoder = Some(Box::new(encoder));
-    Ok(true)
 }
 
 async fn send(channel: &mut Channel, data: [Bytes; 3]) -> Result<()> {

@@ -1,31 +1,24 @@
-//! Cursors that statements declare: DECLARE, FETCH, MOVE and CLOSE.
+//! Cursors that statements have declared, and what becomes of them when their transaction ends.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use pando_kernel::Columns;
 use pando_kernel::dialect::OwnCursor;
-use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::{Completion, Event};
+use pando_kernel::error::Result;
 use pando_kernel::request::CursorId;
 use pando_kernel::session::TransactionState;
-use pando_sql::ast::{
-    Cursor as SqlCursor, Define, DefineAction, Kind, ObjectKind, ObjectName, Statement,
-};
-use pando_sql::{Span, Syntax, tokenize, visit};
+use pando_sql::ast::{Define, DefineAction, ObjectKind, ObjectName};
 
-use crate::plan;
-
-use crate::session::cursors::portals::{Cursors, MAX_CURSORS};
-use crate::session::errors::{no_transaction, server_error};
-use crate::session::given::{Given, Window};
-use crate::session::reply::made;
-use crate::session::{Session, line};
+use crate::session::Session;
+use crate::session::cursors::Cursors;
+use crate::session::errors::server_error;
+use crate::session::transaction::End;
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Declared {
-    pub(in crate::session) id: CursorId,
+    id: CursorId,
     columns: Option<Columns>,
     hold: Hold,
     /// It stands on a row, or behind the last.
@@ -39,7 +32,7 @@ pub(in crate::session) struct Declared {
 
 /// Whether a cursor outlives its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hold {
+pub(in crate::session) enum Hold {
     /// It does not.
     Without,
     /// It is WITH HOLD, and its transaction is still open.
@@ -48,9 +41,63 @@ enum Hold {
     Held,
 }
 
+impl Declared {
+    /// One that has given no row yet, declared now.
+    pub(in crate::session) fn new(
+        id: CursorId,
+        columns: Option<Columns>,
+        hold: Hold,
+        text: Arc<str>,
+        tables: Vec<String>,
+    ) -> Self {
+        Self { id, columns, hold, begun: false, text, made: SystemTime::now(), tables }
+    }
+
+    pub(in crate::session) fn id(&self) -> CursorId {
+        self.id
+    }
+
+    pub(in crate::session) fn columns(&self) -> Option<Columns> {
+        self.columns.clone()
+    }
+
+    /// Whether it stands on a row, or behind the last.
+    pub(in crate::session) fn has_begun(&self) -> bool {
+        self.begun
+    }
+}
+
 impl Cursors {
-    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's, or none's. Those that are held
-    /// have read all.
+    pub(in crate::session) fn declare(&mut self, name: &str, declared: Declared) {
+        self.declared.insert(name.to_owned(), declared);
+    }
+
+    pub(in crate::session) fn declared(&self, name: &str) -> Option<&Declared> {
+        self.declared.get(name)
+    }
+
+    pub(in crate::session) fn has_declared(&self, name: &str) -> bool {
+        self.declared.contains_key(name)
+    }
+
+    pub(in crate::session) fn count_declared(&self) -> usize {
+        self.declared.len()
+    }
+
+    /// Its name may be given to another.
+    pub(in crate::session) fn forget_declared(&mut self, name: &str) -> Option<Declared> {
+        self.declared.remove(name)
+    }
+
+    /// Rows of it are asked for.
+    pub(in crate::session) fn begin_declared(&mut self, name: &str) {
+        if let Some(declared) = self.declared.get_mut(name) {
+            declared.begun = true;
+        }
+    }
+
+    /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's,
+    /// or none's. Those that are held have read all.
     /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
     pub(in crate::session) fn refuse_in_use(&self, define: &Define) -> Result<()> {
         let verb = match (define.action, define.object) {
@@ -86,116 +133,21 @@ impl Cursors {
         all
     }
 
-    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says when it runs.
+    /// The columns of a cursor made by DECLARE. One that is not there has none: what is wrong with that, the FETCH says
+    /// when it runs.
     pub(in crate::session) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
         self.declared.get(name)?.columns.clone()
     }
 }
 
-/// Runs a statement about cursors.
-pub(in crate::session) async fn sql_cursor(
-    session: &mut Session,
-    stmt: &Statement,
-    cursor: &SqlCursor,
-    given: &Given,
-) -> Result<()> {
-    match cursor {
-        SqlCursor::Declare { name, hold, body, .. } => {
-            let hold = if *hold { Hold::FromCommit } else { Hold::Without };
-            declare(session, (&name.value, hold), (stmt, *body), given).await?;
-            made::complete(session, "DECLARE CURSOR");
-        }
-        SqlCursor::Fetch { name, direction, moves } => {
-            sql_fetch(session, &name.value, direction, *moves).await?;
-        }
-        SqlCursor::Close(name) => match name {
-            None => {
-                session.close_cursors().await;
-                made::complete(session, "CLOSE CURSOR ALL");
-            }
-            Some(name) => {
-                let known = session.cursors.declared.remove(&name.value);
-                let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                session.close_cursor(known.id).await;
-                made::complete(session, "CLOSE CURSOR");
-            }
-        },
-    }
-    Ok(())
-}
-
-/// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a commit.
-/// <https://www.postgresql.org/docs/current/sql-declare.html>
-async fn declare(
-    session: &mut Session,
-    (name, hold): (&str, Hold),
-    (stmt, body): (&Statement, Span),
-    given: &Given,
-) -> Result<()> {
-    let live = session.place.live()?;
-    let is_alone = session.work.transaction.state() == TransactionState::Idle;
-    if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
-        return Err(Error::unsupported(
-            30001,
-            "WITH HOLD cursors are not supported",
-            "fetch inside the transaction",
-        ));
-    }
-    if is_alone && hold == Hold::Without {
-        return Err(no_transaction("DECLARE CURSOR"));
-    }
-    if is_binary(&stmt.text, body, live.database.dialect.syntax()) {
-        return Err(Error::unsupported(
-            30001,
-            "a BINARY cursor is not supported",
-            "ask for binary results in the protocol",
-        ));
-    }
-    if session.cursors.declared.contains_key(name) {
-        return Err(server_error(0, "42P03", &format!("cursor \"{name}\" already exists")));
-    }
-    // One that has given all its rows keeps its name until it is closed.
-    if session.cursors.declared.len() >= MAX_CURSORS {
-        return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
-    }
-    let inner = pando_sql::parse(body.of(&stmt.text), live.database.dialect.syntax())
-        .map_err(crate::plan::unread)?;
-    if hold == Hold::FromCommit {
-        may_be_held(&inner.kind)?;
-    }
-    let id = CursorId(u64::MAX - session.place.ticket);
-    session.outbox.window = Some(Window { left: 0, cursor: Some(id) });
-    Box::pin(line::run(session, &inner, given.clone())).await?;
-    while session.next_of_reply().await?.is_some() {}
-    if !session.cursors.has_cursor(id) {
-        return Err(Error::unsupported(
-            30001,
-            "a cursor for a query that no storage unit answers is not supported",
-            "send the query itself",
-        ));
-    }
-    let columns = session.cursors.cursor_columns(id);
-    let mut hold = hold;
-    if is_alone {
-        session.settle_cursor(id).await?;
-        hold = Hold::Held;
-    }
-    let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-    let (text, made) = (Arc::clone(&stmt.text), SystemTime::now());
-    let declared = Declared { id, columns, hold, begun: false, text, made, tables };
-    session.cursors.declared.insert(name.to_owned(), declared);
-    Ok(())
-}
-
-/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those that are held already stay.
+/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those
+/// that are held already stay.
 ///
 /// # Errors
 /// What came in place of the rows that were not yet found: the transaction has failed.
-pub(in crate::session) async fn part_from_declared(
-    session: &mut Session,
-    commit: bool,
-) -> Result<()> {
-    let commits = commit && session.work.transaction.state() == TransactionState::Open;
+pub(in crate::session) async fn part_from_declared(session: &mut Session, end: End) -> Result<()> {
+    let commits =
+        end == End::Commit && session.work.transaction().state() == TransactionState::Open;
     close_but(session, |declared| match declared.hold {
         Hold::Without => false,
         Hold::FromCommit => commits,
@@ -213,12 +165,14 @@ pub(in crate::session) async fn part_from_declared(
     Ok(())
 }
 
-/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has failed.
-pub(in crate::session) async fn hold_declared(session: &mut Session, committed: bool) {
-    if committed {
-        session.cursors.declared.values_mut().for_each(|declared| declared.hold = Hold::Held);
-    } else {
-        close_but(session, |declared| declared.hold == Hold::Held).await;
+/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has
+/// failed.
+pub(in crate::session) async fn hold_declared(session: &mut Session, ended: End) {
+    match ended {
+        End::Commit => {
+            session.cursors.declared.values_mut().for_each(|one| one.hold = Hold::Held);
+        }
+        End::RollBack => close_unheld(session).await,
     }
 }
 
@@ -235,89 +189,4 @@ async fn close_but(session: &mut Session, is_kept: impl Fn(&Declared) -> bool) {
     for id in over {
         session.close_cursor(id).await;
     }
-}
-
-async fn sql_fetch(session: &mut Session, name: &str, direction: &str, moves: bool) -> Result<()> {
-    let known = session.cursors.declared.get(name).cloned();
-    let Declared { id, columns, begun, .. } = known.ok_or_else(|| unknown_cursor(name))?;
-    let limit = forward(direction).ok_or_else(|| {
-        Error::unsupported(
-            30001,
-            format!("FETCH {direction} is not supported across shards"),
-            "cursors go forward only",
-        )
-    })?;
-    if limit == Some(0) && begun {
-        return Err(Error::unsupported(
-            30001,
-            "FETCH 0 is not supported: a cursor keeps no row that it has given",
-            "keep the row, or FETCH 1 for the next",
-        ));
-    }
-    if let Some(declared) = session.cursors.declared.get_mut(name) {
-        declared.begun |= limit != Some(0);
-    }
-    let mut collected = Vec::new();
-    let mut count = 0u64;
-    if session.cursors.has_cursor(id) {
-        session.fetch(id, limit)?;
-        while let Some(event) = session.next_of_reply().await? {
-            if let Event::Rows(rows) = event {
-                count += u64::from(rows.count);
-                if !moves {
-                    collected.push(Event::Rows(rows));
-                }
-            }
-        }
-    }
-    if !moves {
-        session.outbox.pending.extend(columns.map(Event::Columns));
-        session.outbox.pending.extend(collected);
-    }
-    session.outbox.pending.push_back(Event::Complete(Completion {
-        tag: if moves { "MOVE".into() } else { "FETCH".into() },
-        affected: Some(count),
-        more: !session.outbox.queue.is_empty(),
-        ..Completion::default()
-    }));
-    Ok(())
-}
-
-/// How many rows a FETCH direction asks for: outer `None` when it does not go forward, inner `None` for all.
-fn forward(direction: &str) -> Option<Option<u32>> {
-    let words: Vec<&str> = direction
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "FORWARD" | "FROM" | "IN"))
-        .collect();
-    match words[..] {
-        [] | ["NEXT"] => Some(Some(1)),
-        ["ALL"] => Some(None),
-        [count] => count.parse().ok().map(Some),
-        _ => None,
-    }
-}
-
-/// What a server says of cursors that cannot outlive their transaction.
-fn may_be_held(kind: &Kind) -> Result<()> {
-    if plan::changes_in_with(kind) {
-        let what = "DECLARE CURSOR must not contain data-modifying statements in WITH";
-        return Err(server_error(0, "0A000", what));
-    }
-    if matches!(kind, Kind::Select(query) if query.lock.is_some()) {
-        let what = "DECLARE CURSOR WITH HOLD ... FOR UPDATE is not supported";
-        return Err(server_error(0, "0A000", what));
-    }
-    Ok(())
-}
-
-fn unknown_cursor(name: &str) -> Error {
-    server_error(0, "34000", &format!("cursor \"{name}\" does not exist"))
-}
-
-/// Whether the rows of `DECLARE name BINARY … CURSOR FOR` are to come in the binary form.
-fn is_binary(text: &str, body: Span, syntax: &Syntax) -> bool {
-    let head = text.get(..body.start as usize).unwrap_or(text);
-    let tokens = tokenize(head, syntax).map(|tokens| tokens.list).unwrap_or_default();
-    let mut options = tokens.iter().skip(2).map(|token| token.span.of(head));
-    options.any(|option| option.eq_ignore_ascii_case("binary"))
 }

@@ -1,6 +1,6 @@
 //! Replies that wait: portals with a row limit and server-side cursors.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use pando_kernel::Columns;
 use pando_kernel::error::{ErrorKind, Result};
@@ -8,29 +8,16 @@ use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::Rows;
 use pando_kernel::runtime::BoxFuture;
-use pando_kernel::session::TransactionState;
 
 use crate::session::Session;
-use crate::session::cursors::declared;
-use crate::session::cursors::declared::Declared;
+use crate::session::cursors::{Cursors, declared};
 use crate::session::errors::unit_lost;
-use crate::session::given::Window;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::transaction::end;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{End, end};
 
 /// Cursors one session may have open.
 pub(in crate::session) const MAX_CURSORS: usize = 1_000;
-
-/// Replies that wait for their client to ask for more.
-#[derive(Debug, Default)]
-pub(in crate::session) struct Cursors {
-    pub(in crate::session) portals: HashMap<CursorId, Cursor>,
-    /// Those that statements have declared, by their names.
-    pub(in crate::session) declared: HashMap<String, Declared>,
-    /// The one that the last suspension has made.
-    pub(in crate::session) last_suspended: Option<CursorId>,
-}
 
 /// A reply that waits for its client to ask for more.
 #[derive(Debug)]
@@ -56,6 +43,21 @@ impl Cursor {
 }
 
 impl Cursors {
+    /// The open ones, in no order.
+    pub(in crate::session) fn ids(&self) -> impl Iterator<Item = CursorId> {
+        self.portals.keys().copied()
+    }
+
+    /// Whether there is one.
+    pub(in crate::session) fn are_open(&self) -> bool {
+        !self.portals.is_empty()
+    }
+
+    /// Whether there is one that a statement has declared.
+    pub(in crate::session) fn are_declared(&self) -> bool {
+        !self.declared.is_empty()
+    }
+
     /// The cursor made by the last suspension.
     pub(in crate::session) fn newest_cursor(&mut self) -> Option<&mut Cursor> {
         let id = self.last_suspended?;
@@ -81,31 +83,31 @@ impl Cursors {
 impl Session {
     /// Puts the current reply into its cursor.
     pub(in crate::session) fn suspend(&mut self) -> Result<()> {
-        let reply = std::mem::take(&mut self.outbox.reply);
-        self.place.handle.pauses();
-        self.work.transaction.locks_stand();
-        let Some(id) = self.outbox.window.take().and_then(|window| window.cursor) else {
-            self.outbox.reply = reply;
+        let reply = self.outbox.take_reply();
+        self.place.handle().pauses();
+        self.work.transaction_mut().locks_stand();
+        let Some(id) = self.outbox.take_window().and_then(|window| window.cursor) else {
+            self.outbox.answers_with(reply);
             return Ok(());
         };
         if self.cursors.portals.len() >= MAX_CURSORS {
-            self.outbox.reply = reply;
+            self.outbox.answers_with(reply);
             return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
         }
         let columns = match &reply {
             Reply::Pass(pass) => pass.columns.clone(),
-            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Merged(merged) => Some(merged.columns().clone()),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
         self.cursors.portals.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
-        self.outbox.pending.push_back(Event::Suspended);
+        self.outbox.tell(Event::Suspended);
         self.cursors.last_suspended = Some(id);
         Ok(())
     }
 
     /// Goes on with a cursor.
     pub(in crate::session) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
-        self.work.refuse_if_failed(false)?;
+        self.work.refuse_if_failed()?;
         let Some(cursor) = self.cursors.portals.remove(&id) else {
             return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
         };
@@ -113,9 +115,8 @@ impl Session {
             self.cursors.portals.insert(id, cursor);
             return Err(error);
         }
-        self.outbox.reply = cursor.reply;
-        self.outbox.window =
-            limit.map(|limit| Window { left: u64::from(limit), cursor: Some(cursor.id) });
+        self.outbox.answers_with(cursor.reply);
+        self.outbox.limit_rows(limit, Some(cursor.id));
         self.replay(cursor.columns, cursor.stash)
     }
 
@@ -124,24 +125,24 @@ impl Session {
         let mut stash = stash;
         while let Some(event) = stash.pop_front() {
             let Event::Rows(rows) = event else {
-                self.outbox.pending.push_back(event);
+                self.outbox.tell(event);
                 continue;
             };
-            let Some(window) = &mut self.outbox.window else {
-                self.outbox.pending.push_back(Event::Rows(rows));
+            let Some(window) = self.outbox.window_mut() else {
+                self.outbox.tell(Event::Rows(rows));
                 continue;
             };
             let (take, count) = (window.left, u64::from(rows.count));
             if count < take {
                 window.left -= count;
-                self.outbox.pending.push_back(Event::Rows(rows));
+                self.outbox.tell(Event::Rows(rows));
                 continue;
             }
             let split = columns
                 .as_ref()
                 .map(|columns| crate::session::reply::pieces::split(columns, rows, take));
             let Some((now, later)) = split.transpose()? else { continue };
-            self.outbox.pending.extend(now.map(Event::Rows));
+            self.outbox.tell_all(now.map(Event::Rows));
             self.suspend()?;
             if let Some(cursor) = self.cursors.newest_cursor() {
                 cursor.columns = columns;
@@ -155,7 +156,7 @@ impl Session {
 
     /// Drops a cursor and gives its connections back.
     pub(in crate::session) async fn close_cursor(&mut self, id: CursorId) {
-        self.cursors.declared.retain(|_, declared| declared.id != id);
+        self.cursors.declared.retain(|_, declared| declared.id() != id);
         if let Some(cursor) = self.cursors.portals.remove(&id) {
             let _ = self.resume(&cursor.reply);
             self.release_reply(cursor.reply).await;
@@ -164,44 +165,46 @@ impl Session {
 
     /// Drops every cursor.
     pub(in crate::session) async fn close_cursors(&mut self) {
-        let all: Vec<CursorId> = self.cursors.portals.keys().copied().collect();
+        let all: Vec<CursorId> = self.cursors.ids().collect();
         for id in all {
             self.close_cursor(id).await;
         }
         self.cursors.declared.clear();
     }
 
-    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the transaction.
+    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the
+    /// transaction.
     pub(in crate::session) async fn settle_cursors(&mut self) -> Result<()> {
-        if self.work.transaction.is_whole() && !self.temporary.lent_temporaries() {
+        if self.work.transaction().is_whole() && !self.temporary.lent_temporaries() {
             return Ok(());
         }
-        let ids: Vec<CursorId> = self.cursors.portals.keys().copied().collect();
+        let ids: Vec<CursorId> = self.cursors.ids().collect();
         for id in ids {
             self.settle_cursor(id).await?;
         }
         Ok(())
     }
 
-    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers keep what a cursor has found.
+    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers
+    /// keep what a cursor has found.
     ///
     /// # Errors
     /// What came in place of the rows that were not yet found. It may have ended the transaction.
-    pub(in crate::session) fn part_from_cursors(
-        &mut self,
-        commit: bool,
-    ) -> BoxFuture<'_, Result<()>> {
+    pub(in crate::session) fn part_from_cursors(&mut self, end: End) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            if self.work.opened == Opened::Statement {
+            if self.work.opened() == Opened::Statement {
                 return Ok(());
             }
             let keeps =
                 self.place.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
             if !keeps {
-                return declared::part_from_declared(self, commit).await;
+                return declared::part_from_declared(self, end).await;
             }
-            let settled = if commit { self.settle_cursors().await } else { Ok(()) };
-            if commit && settled.is_ok() {
+            let settled = match end {
+                End::Commit => self.settle_cursors().await,
+                End::RollBack => Ok(()),
+            };
+            if end == End::Commit && settled.is_ok() {
                 return Ok(());
             }
             // What they have not found yet is not waited for.
@@ -228,11 +231,9 @@ impl Session {
         // All that the session's cursors keep counts together.
         let kept = self.cursors.portals.values().chain(std::iter::once(&cursor));
         let mut bytes: usize = kept.map(Cursor::bytes).sum();
-        let before = std::mem::replace(&mut self.outbox.reply, cursor.reply);
-        let window = self.outbox.window.take();
-        let pending = std::mem::take(&mut self.outbox.pending);
+        let before = self.outbox.turn_to(cursor.reply);
         let mut failed = None;
-        while !matches!(self.outbox.reply, Reply::Idle) || !self.outbox.pending.is_empty() {
+        while self.outbox.has_more() {
             match self.next_of_reply().await {
                 Ok(Some(event)) => {
                     if let Event::Rows(rows) = &event {
@@ -251,18 +252,17 @@ impl Session {
                 break;
             }
         }
-        cursor.reply = std::mem::replace(&mut self.outbox.reply, before);
-        self.outbox.window = window;
         if let Some(error) = failed {
+            self.outbox.turn_back(before.without_told());
             return Err(error);
         }
-        self.outbox.pending = pending;
+        cursor.reply = self.outbox.turn_back(before);
         self.cursors.portals.insert(id, cursor);
         Ok(())
     }
 
-    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a server: nobody may ask for the rest,
-    /// and what becomes of it is told now.
+    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a
+    /// server: nobody may ask for the rest, and what becomes of it is told now.
     ///
     /// # Errors
     /// The change's own, too; the statement has failed then.
@@ -270,7 +270,10 @@ impl Session {
         &mut self,
         event: Event,
     ) -> Result<Option<Event>> {
-        let shaped = self.shape(event)?;
+        let shaped = match self.shape(event) {
+            Ok(shaped) => shaped,
+            Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
+        };
         if self.is_half_done()
             && let Some(id) = self.cursors.last_suspended
         {
@@ -281,7 +284,7 @@ impl Session {
 
     /// Whether the statement that has just been suspended changes rows.
     fn is_half_done(&self) -> bool {
-        matches!(self.outbox.reply, Reply::Idle)
+        self.outbox.is_idle()
             && self.cursors.last_suspended.and_then(|id| self.cursors.portals.get(&id)).is_some_and(
                 |cursor| {
                     let changes = |verb: &Verb| !verb.selects || verb.changes;
@@ -301,11 +304,10 @@ impl Session {
     pub(in crate::session) async fn end_cursor(&mut self, id: CursorId) -> Result<()> {
         let was_open = self.cursors.portals.contains_key(&id);
         self.close_cursor(id).await;
-        let is_over =
-            self.work.opened == Opened::Statement && matches!(self.outbox.reply, Reply::Idle);
-        if was_open && is_over && self.work.transaction.state() != TransactionState::Idle {
-            let commit = !self.work.transaction.is_told();
-            if !end::end_transaction(self, commit).await? && commit {
+        let is_over = self.work.opened() == Opened::Statement && self.outbox.is_idle();
+        if was_open && is_over && !self.work.is_idle() {
+            let end = self.work.end_by_itself();
+            if !end::end_transaction(self, end).await? && end == End::Commit {
                 return Err(unit_lost());
             }
         }

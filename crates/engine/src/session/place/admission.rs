@@ -1,17 +1,25 @@
-//! What is let through while the cluster is locked or the instance is out of work.
+//! What is let through: while the cluster is locked or the instance is out of work, and by the rooms.
+
+use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Footprint;
+use pando_kernel::route::UnitName;
+use pando_sql::ast::Statement;
 
-use crate::snapshot::Admits;
+use crate::plan;
+use crate::snapshot::{Admits, LiveDatabase};
 
+use crate::session::Session;
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::Place;
 
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
-    pub(in crate::session) fn refuse_unadmitted(&self, writes: bool) -> Result<()> {
+    pub(in crate::session) fn refuse_unadmitted(&self, aim: Aim) -> Result<()> {
         let (reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
-            Admits::Reads if !writes => return Ok(()),
+            Admits::Reads if aim == Aim::Reads => return Ok(()),
             Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
             Admits::Nothing => (
                 "this instance or the whole cluster is out of work",
@@ -20,4 +28,55 @@ impl Place {
         };
         Err(Error::forbidden(17020, reason, instead))
     }
+}
+
+/// Asks once whether a planned statement may run.
+///
+/// # Errors
+/// `Refused`, by the cluster's lock or by a room.
+pub(in crate::session) fn admit(
+    session: &mut Session,
+    run: Run<'_>,
+    given: &mut Given,
+) -> Result<()> {
+    session.place.refuse_unadmitted(Aim::of(run.plan))?;
+    if !std::mem::take(&mut given.awaits_admission) {
+        return Ok(());
+    }
+    let units = || {
+        let mut units: Vec<UnitName> =
+            run.plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
+        units.sort_unstable();
+        units.dedup();
+        units
+    };
+    ask(session, run.live, run.stmt, units)
+}
+
+/// As [`admit`], of a change that runs in steps or comes as bulk data.
+///
+/// # Errors
+/// As [`admit`].
+pub(in crate::session) fn admit_change(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> Result<()> {
+    session.place.refuse_unadmitted(Aim::Writes)?;
+    ask(session, live, stmt, Vec::new)
+}
+
+fn ask(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+    units: impl Fn() -> Vec<UnitName>,
+) -> Result<()> {
+    for feature in &live.database.features {
+        // Nothing is made for them where nobody asks.
+        let Some(admission) = feature.admission() else { continue };
+        let footprint = Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units() };
+        session.in_context(live, None, |ctx| admission.admit(ctx, &footprint))?;
+    }
+    Ok(())
 }

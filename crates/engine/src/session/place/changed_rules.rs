@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::TableKind;
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
@@ -12,12 +11,13 @@ use crate::rule_change::moved;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::given::Aim;
 
 /// Pando's own number, beside those of changes that came in each other's way.
 const MOVED: u32 = 17011;
 
-/// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote would not be found, and of
-/// those of others it would see a part. Reading a broadcast table is as good anywhere.
+/// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote
+/// would not be found, and of those of others it would see a part. Reading a broadcast table is as good anywhere.
 ///
 /// # Errors
 /// 40001: the transaction has to begin anew.
@@ -25,7 +25,7 @@ pub(in crate::session) fn refuse_moved(
     session: &Session,
     live: &LiveDatabase,
     stmt: &Statement,
-    writes: bool,
+    aim: Aim,
 ) -> Result<()> {
     let newest = session.place.engine.inner.snapshot.load();
     if Arc::ptr_eq(&newest, &session.place.snapshot) {
@@ -47,22 +47,21 @@ pub(in crate::session) fn refuse_moved(
         let Some(table) = occurrence.name.parts.last() else { continue };
         match moved.get(&table.key()) {
             None => {}
-            Some(TableKind::Broadcast) if !writes => {}
+            Some(TableKind::Broadcast) if aim == Aim::Reads => {}
             Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
-                let is_alone = session.work.autocommit
-                    && session.work.transaction.state() == TransactionState::Idle;
-                return Err(begun_before(&table.value, is_alone));
+                let is_alone = session.work.autocommit() && session.work.is_idle();
+                let what = match is_alone {
+                    true => "while this statement was planned; repeat it",
+                    false => "after this transaction began; roll it back and begin again",
+                };
+                return Err(changed(&table.value, what));
             }
         }
     }
     Ok(())
 }
 
-fn begun_before(table: &str, is_alone: bool) -> Error {
-    let what = match is_alone {
-        true => "while this statement was planned; repeat it",
-        false => "after this transaction began; roll it back and begin again",
-    };
+fn changed(table: &str, what: &str) -> Error {
     ErrorKind::Server(Box::new(ServerError {
         number: MOVED,
         sqlstate: "40001".into(),

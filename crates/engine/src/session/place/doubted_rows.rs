@@ -1,4 +1,5 @@
-//! The first statement about a sharded or broadcast table looks whether the table's rows are where its rule looks for them.
+//! The first statement about a sharded or broadcast table looks whether the table's rows are where its rule looks for
+//! them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ const ROWS: usize = 100;
 /// Time for all of it: a storage unit that hangs keeps no statement that does not need it.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Refuses a statement about a sharded table that has rows where its rule does not look for them, or stands before a single table with rows.
+/// Refuses a statement about a sharded table that has rows where its rule does not look for them, or stands before a
+/// single table with rows.
 ///
 /// # Errors
 /// `Refused`, with what is where.
@@ -97,7 +99,7 @@ async fn look_at_copies(
     let (mut full, mut empty) = (None, Vec::new());
     for node in &table.nodes {
         let unit = writer_of(&live.database, Arc::clone(&node.unit));
-        if has_rows(session, live, (&unit, &table.name), &query).await? {
+        if has_rows(session, live, &unit, &table.name, &query).await? {
             full = Some(unit);
         } else {
             empty.push(unit);
@@ -106,7 +108,7 @@ async fn look_at_copies(
     let Some(full) = full else { return Ok(None) };
     for unit in empty {
         // Somebody's first rows may have been on their way.
-        if !has_rows(session, live, (&unit, &table.name), &query).await? {
+        if !has_rows(session, live, &unit, &table.name, &query).await? {
             return Ok(Some(format!(
                 "storage unit `{full}` has rows of it, and `{unit}` has none"
             )));
@@ -118,7 +120,8 @@ async fn look_at_copies(
 async fn has_rows(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (unit, table): (&UnitName, &str),
+    unit: &UnitName,
+    table: &str,
     query: &str,
 ) -> Result<bool> {
     if session.work.catalog(live).tables().is_none() {
@@ -196,7 +199,8 @@ async fn look_at_parts(
     Ok(None)
 }
 
-/// Whether a plain name means a table on a unit: it may stand in a schema that is not looked into, and an error would fail the client's transaction.
+/// Whether a plain name means a table on a unit: it may stand in a schema that is not looked into, and an error would
+/// fail the client's transaction.
 async fn is_named(
     session: &mut Session,
     live: &Arc<LiveDatabase>,

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Expr, Kind, Literal, Node, Statement};
 use pando_sql::{Syntax, visit};
 
@@ -12,7 +11,6 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::place::Place;
-use crate::session::place::visible::find;
 
 /// Where a session stands while one statement is about another database.
 #[derive(Debug)]
@@ -21,23 +19,22 @@ pub(in crate::session) struct Away {
     database: Option<String>,
 }
 
-/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be left behind: a transaction
-/// knows storage units by the names of one database.
+/// Goes to another logical database for one statement whose tables all stand there. Only where nothing of it can be
+/// left behind: a transaction knows storage units by the names of one database.
 pub(in crate::session) fn leave(session: &mut Session, stmt: &Statement) -> Result<Option<Away>> {
-    let free =
-        session.work.autocommit && session.work.transaction.state() == TransactionState::Idle;
+    let free = session.work.autocommit() && session.work.is_idle();
     let Some(name) = session.place.elsewhere(stmt).filter(|_| free) else { return Ok(None) };
-    let live = find(&session.place.snapshot, &name, &session.place.login)?;
-    let database = session.place.facts_mut().database.replace(live.database.name.clone());
-    let live = session.place.live.replace(live);
-    Ok(Some(Away { live, database }))
+    let there = session.place.find(&name)?;
+    Ok(Some(session.place.go_to(&there)))
 }
 
-/// The strings that a condition of a statement holds against a column of the catalogue which says in what database something stands.
+/// The strings that a condition of a statement holds against a column of the catalogue which says in what database
+/// something stands.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(in crate::session) fn asked_databases<'a>(
     condition: &'a Expr,
-    (stmt, syntax): (&'a Statement, &'a Syntax),
+    stmt: &'a Statement,
+    syntax: &'a Syntax,
     found: &mut Vec<Cow<'a, str>>,
 ) {
     let text = |value: &'a Expr| string(value).map(Cow::Borrowed);
@@ -79,8 +76,8 @@ pub(in crate::session) fn is_of_database(expr: &Expr) -> bool {
     }
 }
 
-/// Statements that may be about another database than the current one. Definitions are not: what was read of the catalogue is forgotten with
-/// them, and that is done for the current database.
+/// Statements that may be about another database than the current one. Definitions are not: what was read of the
+/// catalogue is forgotten with them, and that is done for the current database.
 pub(in crate::session) fn moves(kind: &Kind) -> bool {
     match kind {
         Kind::Select(_)
@@ -115,6 +112,13 @@ pub(in crate::session) fn is_show(kind: &Kind) -> bool {
 }
 
 impl Place {
+    /// Stands in another database until it comes back.
+    pub(in crate::session) fn go_to(&mut self, there: &Arc<LiveDatabase>) -> Away {
+        let database = self.facts_mut().database.replace(there.database.name.clone());
+        let live = self.live.replace(Arc::clone(there));
+        Away { live, database }
+    }
+
     /// Back to where the session was.
     pub(in crate::session) fn come_back(&mut self, away: Option<Away>) {
         if let Some(Away { live, database }) = away {
@@ -146,8 +150,8 @@ impl Place {
         let mut texts = Vec::new();
         // Elsewhere the catalogue of one database tells of no other.
         if named.is_empty() && !tables.is_empty() && dialect.default_schema().is_none() {
-            let place = (stmt, dialect.syntax());
-            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, place, &mut texts));
+            let syntax = dialect.syntax();
+            visit::exprs(&stmt.kind, &mut |expr| asked_databases(expr, stmt, syntax, &mut texts));
             let known = |text: &Cow<'_, str>| {
                 self.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(text))
             };

@@ -1,5 +1,5 @@
-//! The one place where the guard looks: every text a session reads comes by here ([`read`]), and the values of variables that change what
-//! names mean.
+//! The one place where the guard looks: every text a session reads comes by here ([`read`]), and the values of
+//! variables that change what names mean.
 
 use pando_kernel::error::Result;
 use pando_kernel::guard::{Reach, Scrutiny, Standing};
@@ -50,7 +50,8 @@ fn reach(login: &Login) -> Reach {
     }
 }
 
-/// The schemas of a database's storage units, where those of a database that the user may not see stand on the same servers' databases.
+/// The schemas of a database's storage units, where those of a database that the user may not see stand on the same
+/// servers' databases.
 fn own_schemas(snapshot: &Snapshot, live: &LiveDatabase, login: &Login) -> Option<Vec<String>> {
     let places = |live: &LiveDatabase| -> Vec<_> {
         live.pools().filter_map(|pool| pool.connector().place()).collect()

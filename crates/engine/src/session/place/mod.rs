@@ -2,17 +2,20 @@
 
 pub(in crate::session) mod admission;
 pub(in crate::session) mod changed_rules;
+mod connections;
 pub(in crate::session) mod doubted_rows;
 pub(in crate::session) mod elsewhere;
+mod facts;
 pub(in crate::session) mod guard;
 pub(in crate::session) mod own_database;
-pub(in crate::session) mod stand;
+mod stand;
 pub(in crate::session) mod visible;
 
 use std::sync::Arc;
 
 use pando_kernel::dialect::{Dialect, Facts};
 use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::Login;
 
 use crate::handle::Handle;
@@ -23,19 +26,54 @@ use crate::snapshot::{LiveDatabase, Snapshot};
 /// Where a session stands.
 #[derive(Debug)]
 pub(in crate::session) struct Place {
-    pub(in crate::session) engine: Engine,
-    pub(in crate::session) handle: Arc<Handle>,
-    pub(in crate::session) login: Login,
-    pub(in crate::session) snapshot: Arc<Snapshot>,
+    engine: Engine,
+    handle: Arc<Handle>,
+    login: Login,
+    snapshot: Arc<Snapshot>,
     /// The current database, or the one that answers before one is chosen.
-    pub(in crate::session) live: Option<Arc<LiveDatabase>>,
+    live: Option<Arc<LiveDatabase>>,
     /// What the session knows of itself and tells planning.
-    pub(in crate::session) facts: Arc<Facts>,
+    facts: Arc<Facts>,
     /// Another number for each statement, by which replicas take turns.
-    pub(in crate::session) ticket: u64,
+    ticket: u64,
 }
 
 impl Place {
+    pub(in crate::session) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(in crate::session) fn runtime(&self) -> &SharedRuntime {
+        &self.engine.inner.runtime
+    }
+
+    /// The session as others see it and can reach it.
+    pub(in crate::session) fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    pub(in crate::session) fn login(&self) -> &Login {
+        &self.login
+    }
+
+    /// Another number for each statement, by which replicas take turns.
+    pub(in crate::session) fn ticket(&self) -> u64 {
+        self.ticket
+    }
+
+    /// The current database, or the one that answers before one is chosen.
+    pub(in crate::session) fn current(&self) -> Option<&Arc<LiveDatabase>> {
+        self.live.as_ref()
+    }
+
+    /// A database by name, in the configuration that the session goes by.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and `Refused` where it does not speak the door's language.
+    pub(in crate::session) fn find(&self, name: &str) -> Result<Arc<LiveDatabase>> {
+        visible::find(&self.snapshot, name, &self.login)
+    }
+
     /// A statement begins: others see it, as `told`.
     pub(in crate::session) fn begins(&mut self, told: &Arc<str>) {
         self.ticket = self.ticket.wrapping_add(1);
@@ -46,21 +84,13 @@ impl Place {
         self.live.clone().ok_or_else(|| ErrorKind::NoDatabase.into())
     }
 
-    /// What the session knows of itself, to be changed. Nobody else holds it between statements, so nothing is copied.
-    pub(in crate::session) fn facts_mut(&mut self) -> &mut Facts {
-        Arc::make_mut(&mut self.facts)
+    /// From now on it is reset to the servers' values, and not to those of its start-up packet.
+    pub(in crate::session) fn forget_login_variables(&mut self) {
+        self.login.variables.clear();
     }
 
     pub(in crate::session) fn properties(&self) -> &snapshot::Settings {
         &self.snapshot.settings
-    }
-
-    /// What `ROW_COUNT()` tells from now on: rows changed, or -1 after a statement that gives some or fails.
-    /// <https://dev.mysql.com/doc/refman/8.0/en/information-functions.html#function_row-count>
-    pub(in crate::session) fn counts_rows(&mut self, count: i64) {
-        if self.facts.row_count != count {
-            self.facts_mut().row_count = count;
-        }
     }
 
     pub(in crate::session) fn dialect(&self) -> Option<Arc<dyn Dialect>> {

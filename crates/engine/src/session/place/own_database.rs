@@ -1,7 +1,7 @@
 //! Databases of the vendor's own, and statements before a database is chosen.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::presentation::{Asked, Holding};
+use pando_kernel::presentation::{Asked, Holding, Presentation};
 use pando_sql::ast::{Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span, visit};
 
@@ -20,9 +20,11 @@ pub(in crate::session) fn refuse_without_database(
     }
     let dialect = session.place.dialect();
     let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());
-    session.work.names_tables |= visit::tables(&stmt.kind)
-        .iter()
-        .any(|table| presentation.is_none_or(|own| own.holding(table.name).is_none()));
+    let is_table =
+        |own: Option<&dyn Presentation>, name| own.is_none_or(|own| own.holding(name).is_none());
+    if visit::tables(&stmt.kind).iter().any(|table| is_table(presentation, table.name)) {
+        session.work.names_tables();
+    }
     let needs_one = visit::tables(&stmt.kind).iter().any(|table| {
         presentation.is_none_or(|own| {
             own.holding(table.name).is_none() && own.database_part(&table.name.parts).is_none()
@@ -39,8 +41,8 @@ impl Place {
         (live.database.name != current).then_some(current)
     }
 
-    /// The statement with the current database in front of its tables, where that is one of the vendor's own: everything behind knows those by their
-    /// whole names only.
+    /// The statement with the current database in front of its tables, where that is one of the vendor's own:
+    /// everything behind knows those by their whole names only.
     pub(in crate::session) fn placed(&self, stmt: Statement) -> Result<Statement> {
         let (Some(own), Some(dialect)) = (self.own_database(), self.dialect()) else {
             return Ok(stmt);
@@ -65,8 +67,8 @@ impl Place {
         pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax()).map_err(crate::plan::unread)
     }
 
-    /// Refuses what is about tables, or changes anything, in one of the vendor's own databases that has none of either: the storage units that answer
-    /// everything else there are those of another database.
+    /// Refuses what is about tables, or changes anything, in one of the vendor's own databases that has none of either:
+    /// the storage units that answer everything else there are those of another database.
     fn refuse_in_own(&self, own: &str, stmt: &Statement) -> Result<()> {
         let dialect = self.dialect();
         let presentation = dialect.as_ref().and_then(|dialect| dialect.presentation());

@@ -1,142 +1,111 @@
-//! The database a session stands in: chosen, left, looked for again in a newer configuration.
+//! Standing in a database, and looking for it again in a newer configuration.
 
 use std::sync::Arc;
 
-use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::session::TransactionState;
+use pando_kernel::dialect::Facts;
+use pando_kernel::error::Result;
+use pando_kernel::session::Login;
 
+use crate::house::Engine;
 use crate::snapshot::LiveDatabase;
 
-use crate::session::Session;
-use crate::session::place::visible;
-use crate::session::place::visible::{home, move_to};
-use crate::session::settings::set;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{begin, end};
+use crate::session::place::{Place, visible};
 
-/// Changes the current database.
-pub(in crate::session) async fn use_database(session: &mut Session, name: &str) -> Result<()> {
-    let home = match session.place.live.clone().filter(|live| live.has_units()) {
-        None => home(&session.place.snapshot, &session.place.login, &session.place.facts.databases),
-        current => current,
-    };
-    let (live, name) = move_to((&session.place.snapshot, &session.place.login), name, home)?;
-    // A dump begins its transaction before it says of what.
-    let is_other = session.place.live.as_ref().is_some_and(|old| !Arc::ptr_eq(old, &live));
-    let is_at_work = is_other && !session.work.stands_free() && !session.work.has_begun_only();
-    let again = match is_at_work && has_read_no_table(session) {
-        true => Some(session.work.transaction.modes().to_vec()),
-        false => None,
-    };
-    if again.is_some() {
-        end::end_transaction(session, false).await?;
-    } else if is_at_work {
-        return Err(Error::unsupported(
-            30001,
-            "the database cannot be changed inside a transaction that has read or changed another one",
-            "commit or roll back first",
-        ));
+impl Place {
+    /// Where a session begins: in the database of its login, or in none.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and `Refused` where it does not speak the door's language.
+    pub(in crate::session) fn of_login(engine: &Engine, login: Login) -> Result<Self> {
+        let snapshot = engine.snapshot();
+        let databases = visible::visible(&snapshot, &login);
+        let home = visible::home(&snapshot, &login, &databases);
+        let (live, database) = match &login.database {
+            Some(name) => {
+                let (live, name) = visible::move_to(&snapshot, &login, name, home)?;
+                (Some(live), Some(name))
+            }
+            None => (home, None),
+        };
+        let handle = engine.inner.registry.register(&login);
+        let id = handle.key.id;
+        let facts = Facts {
+            database,
+            databases,
+            user: login.user.clone(),
+            host: login.host.clone(),
+            id,
+            version: live.as_ref().and_then(|live| live.version()).map(Arc::from),
+            autocommit: true,
+            ..Facts::default()
+        };
+        Ok(Self {
+            engine: engine.clone(),
+            handle,
+            login,
+            snapshot,
+            live,
+            facts: Arc::new(facts),
+            // Sessions of one statement each must not all meet the same replica.
+            ticket: u64::from(id),
+        })
     }
-    let first = session.place.live.is_none();
-    session.place.handle.uses(Some(&name));
-    session.place.facts_mut().database = Some(name);
-    stand_in(session, Some(live));
-    if first {
-        start_variables(session)?;
-    }
-    match again {
-        Some(modes) => begin::open_for_client(session, modes).await,
-        None => Ok(()),
-    }
-}
 
-/// Whether the open transaction has changed nothing and was asked of no table, as no database was chosen: only the servers themselves, and their
-/// catalogues. It may as well have begun where one is chosen now, and later.
-pub(in crate::session) fn has_read_no_table(session: &Session) -> bool {
-    session.place.facts.database.is_none()
-        && !session.work.names_tables
-        && session.work.opened == Opened::Client
-        && session.work.transaction.state() == TransactionState::Open
-        && !session.work.transaction.has_written()
-}
+    /// The database whose storage units answer what is asked before one is chosen.
+    pub(in crate::session) fn home(&self) -> Option<Arc<LiveDatabase>> {
+        visible::home(&self.snapshot, &self.login, &self.facts.databases)
+    }
 
-/// Stands in the newest snapshot where it stood in the one before.
-///
-/// # Errors
-/// `UnknownDatabase` and `Refused` when that is no longer possible; the session is then in no database.
-pub(in crate::session) fn look_again(session: &mut Session) -> Result<()> {
-    session.place.snapshot = session.place.engine.snapshot();
-    session.place.facts_mut().databases =
-        visible::visible(&session.place.snapshot, &session.place.login);
-    let home = visible::home(
-        &session.place.snapshot,
-        &session.place.login,
-        &session.place.facts.databases,
-    );
-    let Some(name) = session.place.facts.database.clone() else {
-        stand_in(session, home);
-        return Ok(());
-    };
-    match visible::stand(&session.place.snapshot, (&name, &session.place.login), home.clone()) {
-        Ok((live, _)) => {
-            stand_in(session, Some(live));
-            Ok(())
+    /// The database that is asked for by name, and the name as it is told.
+    ///
+    /// # Errors
+    /// `UnknownDatabase`, and `Refused` where it does not speak the door's language.
+    pub(in crate::session) fn look_for(&self, name: &str) -> Result<(Arc<LiveDatabase>, String)> {
+        let home = match self.live.clone().filter(|live| live.has_units()) {
+            None => self.home(),
+            current => current,
+        };
+        visible::move_to(&self.snapshot, &self.login, name, home)
+    }
+
+    /// As [`Place::look_for`] of the database it stands in already, whoever may see it now.
+    ///
+    /// # Errors
+    /// As [`Place::look_for`].
+    pub(in crate::session) fn look_for_own(&self, name: &str) -> Result<Arc<LiveDatabase>> {
+        visible::stand(&self.snapshot, &self.login, name, self.home()).map(|(live, _)| live)
+    }
+
+    /// The current database is called so from now on; `None` where none is chosen.
+    pub(in crate::session) fn is_in(&mut self, name: Option<String>) {
+        self.handle.uses(name.as_deref());
+        self.facts_mut().database = name;
+    }
+
+    /// Goes to a database, or where there is none. Returns the language that its units are to be told of, if that is
+    /// another one than before: `None` inside where they take but one.
+    pub(in crate::session) fn stand_in(
+        &mut self,
+        live: Option<Arc<LiveDatabase>>,
+    ) -> Option<Option<&'static str>> {
+        let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
+        let (before, now) = (spoken(&self.live), spoken(&live));
+        let version = live.as_ref().and_then(|live| live.version());
+        if version.as_deref() != self.facts.version.as_deref() {
+            self.facts_mut().version = version.map(Arc::from);
         }
-        Err(gone) => {
-            leave_database(session, home);
-            Err(gone)
-        }
+        self.live = live;
+        (before != now).then_some(now)
     }
-}
 
-/// From now on the session is in no database.
-pub(in crate::session) fn leave_database(session: &mut Session, home: Option<Arc<LiveDatabase>>) {
-    session.place.handle.uses(None);
-    session.place.facts_mut().database = None;
-    stand_in(session, home);
-}
+    /// Whether there is a newer configuration than the one it goes by.
+    pub(in crate::session) fn is_outdated(&self) -> bool {
+        !Arc::ptr_eq(&self.engine.inner.snapshot.load(), &self.snapshot)
+    }
 
-/// Goes to a database, or where there is none. Its units are told of the door's language when they take several.
-pub(in crate::session) fn stand_in(session: &mut Session, live: Option<Arc<LiveDatabase>>) {
-    let spoken = |live: &Option<Arc<LiveDatabase>>| live.as_ref()?.client_language;
-    let (before, now) = (spoken(&session.place.live), spoken(&live));
-    let version = live.as_ref().and_then(|live| live.version());
-    if version.as_deref() != session.place.facts.version.as_deref() {
-        session.place.facts_mut().version = version.map(Arc::from);
+    /// Goes by the newest configuration.
+    pub(in crate::session) fn take_newest(&mut self) {
+        self.snapshot = self.engine.snapshot();
+        self.facts_mut().databases = visible::visible(&self.snapshot, &self.login);
     }
-    session.place.live = live;
-    match now {
-        _ if before == now => {}
-        Some(language) => {
-            session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-        }
-        None => session.settings.variables.unset(pando_kernel::dialect::CLIENT_LANGUAGE),
-    }
-}
-
-pub(in crate::session) fn start_variables(session: &mut Session) -> Result<()> {
-    let Some(live) = session.place.live.clone() else { return Ok(()) };
-    if let Some(language) = live.client_language {
-        session.settings.variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
-    }
-    for (name, value) in session.place.login.variables.clone() {
-        set::startup_variable(session, live.database.dialect.as_ref(), &name, &value)?;
-    }
-    Ok(())
-}
-
-/// Takes the newest snapshot; inside a transaction the one it began with stays.
-pub(in crate::session) fn refresh(session: &mut Session) -> Result<()> {
-    if session.place.handle.is_killed() {
-        return Err(ErrorKind::Shutdown.into());
-    }
-    if !session.work.stands_free() || session.cursors.waits_in_cursor() {
-        return Ok(());
-    }
-    let newest = session.place.engine.inner.snapshot.load();
-    if Arc::ptr_eq(&newest, &session.place.snapshot) {
-        return Ok(());
-    }
-    drop(newest);
-    look_again(session)
 }

@@ -22,8 +22,8 @@ pub(in crate::session) fn permitted(login: &Login, name: &str) -> bool {
     only.is_none_or(|only| only.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }
 
-/// The database whose storage units answer what is asked before one is chosen: statements without tables, and those about the catalogue. Without any
-/// storage unit it is nowhere, where the door's language is spoken all the same.
+/// The database whose storage units answer what is asked before one is chosen: statements without tables, and those
+/// about the catalogue. Without any storage unit it is nowhere, where the door's language is spoken all the same.
 pub(in crate::session) fn home(
     snapshot: &Snapshot,
     login: &Login,
@@ -38,21 +38,23 @@ pub(in crate::session) fn home(
 
 /// As [`stand`] for a user; what he may not see does not exist.
 pub(in crate::session) fn move_to(
-    (snapshot, login): (&Snapshot, &Login),
+    snapshot: &Snapshot,
+    login: &Login,
     name: &str,
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
     if permitted(login, name) {
-        return stand(snapshot, (name, login), home);
+        return stand(snapshot, login, name, home);
     }
     own(name, home).ok_or_else(|| ErrorKind::UnknownDatabase(name.to_owned()).into())
 }
 
-/// Where a session stands whose current database has this name, and the name as it is told: a logical database, or one of the vendor's own, about which
-/// the storage units of `home` answer.
+/// Where a session stands whose current database has this name, and the name as it is told: a logical database, or one
+/// of the vendor's own, about which the storage units of `home` answer.
 pub(in crate::session) fn stand(
     snapshot: &Snapshot,
-    (name, login): (&str, &Login),
+    login: &Login,
+    name: &str,
     home: Option<Arc<LiveDatabase>>,
 ) -> Result<(Arc<LiveDatabase>, String)> {
     match find(snapshot, name, login) {

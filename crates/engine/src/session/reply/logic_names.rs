@@ -14,7 +14,7 @@ impl Place {
     /// An error of a storage unit, told in logic names; of a table that is nowhere, in the vendor's words.
     pub(in crate::session) fn in_logic_names(&self, error: Error) -> Error {
         let mut error = error;
-        if let Some(live) = &self.live
+        if let Some(live) = self.current()
             && let Some(presentation) = live.database.dialect.presentation()
             && let Some(told) = missing(presentation, &live.database.name, error.kind())
         {
@@ -28,7 +28,7 @@ impl Place {
 
     /// The same of what it says besides.
     pub(in crate::session) fn retell(&self, told: &mut ServerError) {
-        if let Some(live) = &self.live {
+        if let Some(live) = self.current() {
             live.in_logic_names(told);
         }
     }

@@ -40,12 +40,11 @@ pub(in crate::session) fn typed_rows(
     if count > 0 {
         session.outbox.pending.push_back(Event::Rows(Rows { bytes: out.freeze(), count }));
     }
-    session.outbox.pending.push_back(Event::Complete(pando_kernel::Completion {
+    session.outbox.complete(Completion {
         tag: tag.to_owned().into(),
         affected: Some(u64::from(count)),
-        more: !session.outbox.queue.is_empty(),
-        ..pando_kernel::Completion::default()
-    }));
+        ..Completion::default()
+    });
     Ok(())
 }
 
@@ -63,10 +62,5 @@ pub(in crate::session) fn text_rows(
 /// Answers a statement that has changed no rows.
 pub(in crate::session) fn complete(session: &mut Session, tag: &str) {
     session.place.counts_rows(0);
-    let completion = Completion {
-        tag: tag.to_owned().into(),
-        more: !session.outbox.queue.is_empty(),
-        ..Completion::default()
-    };
-    session.outbox.pending.push_back(Event::Complete(completion));
+    session.outbox.complete(Completion { tag: tag.to_owned().into(), ..Completion::default() });
 }

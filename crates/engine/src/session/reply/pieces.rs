@@ -12,10 +12,10 @@ use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
 use crate::session::Session;
-use crate::session::bulk::copy::CopyIn;
+use crate::session::reply::Outbox;
+use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::logic_names::Origin;
-use crate::session::reply::show_rows::Retelling;
-use crate::session::statement::text::request;
+use crate::session::reply::turned_rows::Turning;
 
 /// Where the pieces of the current statement come from.
 #[derive(Debug, Default)]
@@ -38,7 +38,8 @@ pub(in crate::session) enum Reply {
 pub(in crate::session) struct Pass {
     pub(in crate::session) channel: Channel,
     pub(in crate::session) origin: Origin,
-    pub(in crate::session) retell: Option<Box<Retelling>>,
+    pub(in crate::session) turning: Option<Box<Turning>>,
+    /// As the client is told of them, where some of its rows may wait in a cursor.
     pub(in crate::session) columns: Option<Columns>,
     pub(in crate::session) completion: Option<Completion>,
     pub(in crate::session) rows: u64,
@@ -50,6 +51,7 @@ pub(in crate::session) struct Pass {
 /// A reply merged from several units.
 pub(in crate::session) struct Merged {
     pub(in crate::session) merge: Merge<Source>,
+    pub(in crate::session) turning: Option<Box<Turning>>,
     pub(in crate::session) channels: Vec<Shared>,
     pub(in crate::session) rows: u64,
     pub(in crate::session) announced: bool,
@@ -66,6 +68,17 @@ pub(in crate::session) struct CopyOut {
     pub(in crate::session) at: usize,
     pub(in crate::session) ended: bool,
     pub(in crate::session) verb: Verb,
+}
+
+impl Reply {
+    /// What is told otherwise of its rows.
+    fn turning(&mut self) -> Option<&mut Turning> {
+        match self {
+            Self::Pass(pass) => pass.turning.as_deref_mut(),
+            Self::Merged(merged) => merged.turning.as_deref_mut(),
+            Self::Idle | Self::CopyIn(_) | Self::CopyOut(_) => None,
+        }
+    }
 }
 
 impl CopyOut {
@@ -136,26 +149,6 @@ pub(in crate::session) struct Verb {
 }
 
 impl Session {
-    /// The next piece of the current request's replies.
-    pub(in crate::session) async fn next_event(&mut self) -> Result<Option<Event>> {
-        loop {
-            if let Some(piece) = self.outbox.ahead.pop_front() {
-                return piece;
-            }
-            if self.outbox.passes_on() {
-                self.pass_on().await;
-                continue;
-            }
-            if let Some(event) = self.next_of_reply().await? {
-                return Ok(Some(event));
-            }
-            if matches!(self.outbox.reply, Reply::CopyIn(_)) || !request::start_queued(self).await?
-            {
-                return Ok(None);
-            }
-        }
-    }
-
     /// The next piece of the current statement's reply.
     pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
         match self.next_piece().await? {
@@ -226,7 +219,12 @@ impl Session {
         let mut columns = columns;
         if let Reply::Pass(pass) = &mut self.outbox.reply {
             pass.origin.rename(&mut columns);
-            if pass.retell.is_some() || self.outbox.window.is_some() {
+        }
+        if let Some(turning) = self.outbox.reply.turning() {
+            columns = turning.columns(columns)?;
+        }
+        if let Reply::Pass(pass) = &mut self.outbox.reply {
+            if self.outbox.window.is_some() {
                 pass.columns = Some(columns.clone());
             }
             if let Some(mut earlier) = pass.completion.take() {
@@ -246,12 +244,12 @@ impl Session {
         match &mut self.outbox.reply {
             Reply::Pass(pass) => {
                 pass.rows += u64::from(rows.count);
-                if let (Some(retell), Some(columns)) = (&pass.retell, &pass.columns) {
-                    rows = retell.rows(columns, rows)?;
-                }
             }
             Reply::Merged(merged) => merged.rows += u64::from(rows.count),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
+        }
+        if let Some(turning) = self.outbox.reply.turning() {
+            rows = turning.rows(&rows)?;
         }
         let Some(window) = &mut self.outbox.window else { return Ok(Some(Event::Rows(rows))) };
         if u64::from(rows.count) < window.left {
@@ -260,7 +258,7 @@ impl Session {
         }
         let columns = match &self.outbox.reply {
             Reply::Pass(pass) => pass.columns.clone(),
-            Reply::Merged(merged) => Some(merged.merge.columns().clone()),
+            Reply::Merged(merged) => Some(merged.columns().clone()),
             Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
         };
         let columns = columns.ok_or_else(|| Error::internal("rows came before their columns"))?;
@@ -298,7 +296,30 @@ impl Session {
     }
 }
 
+impl Outbox {
+    /// Waits until a storage unit refuses the data of the copy that it is sent.
+    pub(in crate::session) async fn copy_refused(&mut self) {
+        match &mut self.reply {
+            Reply::Pass(pass) if pass.refusal.is_some() => {}
+            Reply::Pass(pass) => {
+                let refusal = poll_fn(|cx| pass.channel.poll_refused(cx)).await;
+                pass.refusal = Some(Box::new(refusal));
+            }
+            // What is refused of lines that go to several shards is told with the batch that has them.
+            Reply::Idle | Reply::Merged(_) | Reply::CopyIn(_) | Reply::CopyOut(_) => {
+                std::future::pending().await
+            }
+        }
+    }
+}
+
 impl Merged {
+    /// The columns as the client is told of them.
+    pub(in crate::session) fn columns(&self) -> &Columns {
+        let told = self.turning.as_ref().and_then(|turning| turning.told());
+        told.unwrap_or_else(|| self.merge.columns())
+    }
+
     async fn step(&mut self) -> Result<Event> {
         if !self.announced {
             self.announced = true;

@@ -1,5 +1,5 @@
-//! Pieces of a reply that are taken ahead of the door: what one storage unit has sent together is taken in one go, and the door finds it without
-//! waiting for each piece by itself.
+//! Pieces of a reply that are taken ahead of the door: what one storage unit has sent together is taken in one go, and
+//! the door finds it without waiting for each piece by itself.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -9,11 +9,11 @@ use pando_kernel::event::Event;
 use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::statement::text::request;
-use crate::session::transaction::deadlock;
 use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::{deadlock, end};
 
-/// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from sending.
+/// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from
+/// sending.
 const BYTES: usize = 16 << 10;
 /// Pieces that are taken ahead at most.
 const PIECES: usize = 16;
@@ -26,8 +26,9 @@ impl Outbox {
 }
 
 impl Session {
-    /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next statement is not begun: until the door
-    /// has told its client how one ended, the session stands where that one left it.
+    /// Waits for the next piece of a reply that is passed on, and takes those that have come with it. The next
+    /// statement is not begun: until the door has told its client how one ended, the session stands where that one left
+    /// it.
     pub(in crate::session) async fn pass_on(&mut self) {
         let mut bytes = 0;
         while let Reply::Pass(pass) = &mut self.outbox.reply {
@@ -41,11 +42,7 @@ impl Session {
             let piece = match step {
                 Ok(Event::Done) => self.end_reply().await.map(|()| None),
                 Ok(event) => self.shape_or_settle(event).await,
-                Err(error) => {
-                    let error = Box::pin(self.fail_reply(error)).await;
-                    Box::pin(request::end_failed_text(self)).await;
-                    Err(error)
-                }
+                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
             };
             let more = match piece {
                 Ok(None) => true,
@@ -56,8 +53,9 @@ impl Session {
                     more
                 }
                 Err(error) => {
+                    Box::pin(end::end_failed_text(self)).await;
                     let error = deadlock::as_told(self, error).await;
-                    self.place.handle.idles();
+                    self.place.handle().idles();
                     self.outbox.ahead.push_back(Err(error));
                     return;
                 }
@@ -70,7 +68,7 @@ impl Session {
             }
         }
         if self.has_answered() {
-            self.place.handle.idles();
+            self.place.handle().idles();
             self.outbox.ahead.push_back(Ok(None));
         }
     }
@@ -78,7 +76,7 @@ impl Session {
     /// Whether what has been taken ends the reply, and nothing of the request is left to be done.
     fn has_answered(&self) -> bool {
         let complete = matches!(self.outbox.ahead.back(), Some(Ok(Some(Event::Complete(_)))));
-        let commits = self.work.opened == Opened::Pipeline && self.outbox.is_text;
+        let commits = self.work.opened() == Opened::Pipeline && self.outbox.is_text;
         complete
             && matches!(self.outbox.reply, Reply::Idle)
             && self.outbox.queue.is_empty()

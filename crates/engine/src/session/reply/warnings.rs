@@ -1,5 +1,5 @@
-//! What the last statement was warned of. Storage units remember it per connection, and connections are shared: so it is read at once, when there is
-//! any, and kept for the client who may ask for it.
+//! What the last statement was warned of. Storage units remember it per connection, and connections are shared: so it
+//! is read at once, when there is any, and kept for the client who may ask for it.
 
 use std::future::poll_fn;
 
@@ -107,7 +107,8 @@ pub(in crate::session) fn show_warnings(session: &mut Session, stmt: &Statement)
     Ok(true)
 }
 
-/// DROP IF EXISTS of what only rooms know not to be a table: nothing is dropped, and that is noted. False for every other refusal.
+/// DROP IF EXISTS of what only rooms know not to be a table: nothing is dropped, and that is noted. False for every
+/// other refusal.
 pub(in crate::session) fn drops_nothing(
     session: &mut Session,
     stmt: &Statement,
@@ -186,7 +187,7 @@ pub(in crate::session) async fn note_warnings(
             let _ = drain(connection, DRAIN_BYTES).await;
         }
     }
-    if let Some(live) = &session.place.live {
+    if let Some(live) = session.place.current() {
         session.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
     }
 }

@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
+use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::{MODE, TransactionVerb};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Parameter, TransactionType};
-use pando_pool::{Connection, Left};
-use pando_transaction::{Ready, aborted, finish};
+use pando_pool::Connection;
+use pando_transaction::{Ready, finish};
 
 use crate::execute::Channel;
 use crate::handle::Manner;
-use crate::plan::{Leaves, Lifted, Plan, Unit};
+use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::many_pools;
-use crate::session::settings::Settings;
-use crate::session::steps::assembly;
+use crate::session::given::{Aim, Given, Order, are_in_order};
+use crate::session::run::{apart, many_pools};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{serializable, snapshot, temporary, units};
@@ -35,21 +33,12 @@ pub(in crate::session) struct Started {
     pub(in crate::session) jobs: Vec<Vec<usize>>,
 }
 
-/// What a statement is about to do on a unit of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::session) enum Aim {
-    /// It reads.
-    Reads,
-    /// It changes something, or may do so.
-    Writes,
-    /// It changes something on several units, on all or on none.
-    WritesAsOne,
-}
-
-impl Aim {
-    fn of(plan: &Plan) -> Self {
-        if plan.writes { Self::Writes } else { Self::Reads }
-    }
+/// A connection that is about to serve a statement.
+#[derive(Debug)]
+pub(in crate::session) struct Dressed {
+    pub(in crate::session) connection: Connection,
+    /// How many replies come first: to what it was brought to the session's state by.
+    pub(in crate::session) swallow: usize,
 }
 
 /// Name of the savepoint that undoes one statement on every unit.
@@ -92,45 +81,6 @@ impl TemporaryTables {
     }
 }
 
-impl Settings {
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before it serves others. Returns how many replies
-    /// belong to it.
-    pub(in crate::session) fn lay(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) -> Result<usize> {
-        self.taint(live, connection, plan.leaves);
-        if !plan.before.is_empty() {
-            connection.spoil();
-        }
-        for text in &plan.before {
-            // What runs under it must not run without it, nor without a transaction that could not begin.
-            connection.start(Execution::Aside(Arc::clone(text)))?;
-        }
-        Ok(plan.before.len())
-    }
-
-    /// Has a connection forget what is left on it when it goes back, and wear the session's variables again.
-    pub(in crate::session) fn taint(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        leaves: Leaves,
-    ) {
-        let left = match leaves {
-            Leaves::Nothing => return,
-            Leaves::State => Left::State,
-            Leaves::Anything => Left::Anything,
-        };
-        let (id, list) = (self.variables.id(), self.variables.list());
-        let dress = || (id, live.database.dialect.set_statement(list).into());
-        let is_worn = id != 0 && connection.session_state() == id;
-        connection.taint(left, is_worn.then(dress));
-    }
-}
-
 impl Session {
     /// Takes the connections a plan for several units needs and starts its statements on them.
     ///
@@ -159,23 +109,24 @@ impl Session {
     pub(in crate::session) async fn start_unit(
         &mut self,
         live: &LiveDatabase,
-        (plan, unit): (&Arc<Plan>, &Unit),
+        plan: &Arc<Plan>,
+        unit: &Unit,
         given: &mut Given,
     ) -> Result<Channel> {
         if !plan.before.is_empty() && !plan.writes {
-            let started = Box::pin(assembly::start_apart(self, live, plan, given)).await?;
+            let started = Box::pin(apart::start_apart(self, live, plan, given)).await?;
             let channel = started.channels.into_iter().next();
             return channel.ok_or_else(|| Error::internal("a plan that was not started"));
         }
         let name = &unit.target.unit;
-        let (mut connection, mut swallow) = match self.work.transaction.state() {
+        let (mut connection, mut swallow) = match self.work.transaction().state() {
             TransactionState::Idle => self.taken_from_pool(live, name, Aim::of(plan)).await?,
             TransactionState::Open | TransactionState::Failed => {
                 self.enlisted(live, name, Aim::of(plan)).await?
             }
         };
         temporary::keep_for_temporaries(self, &mut connection);
-        let locked = match self.work.transaction.is_locking() {
+        let locked = match self.work.transaction().is_locking() {
             true => {
                 let plan = given.written(plan);
                 let units: Vec<&Unit> = plan.units.iter().collect();
@@ -184,12 +135,12 @@ impl Session {
             false => Ok(0),
         };
         let laid = locked
-            .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
+            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
             .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
         match laid {
             Ok((laid, execution)) => {
                 swallow += laid;
-                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle.halt()))
+                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle().halt()))
             }
             Err(error) => {
                 self.release(connection).await;
@@ -211,7 +162,7 @@ impl Session {
             Some(connection) => connection,
             None => self.place.take(pool).await?,
         };
-        let dressed = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let dressed = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) => self.dress(live, &mut connection),
             Err(error) => Err(error),
         };
@@ -237,10 +188,10 @@ impl Session {
         given: &Given,
         started: &mut Started,
     ) -> Result<()> {
-        if self.work.transaction.state() == TransactionState::Idle {
-            many_pools::start_from_pools(self, live, (plan, given), started).await?;
+        if self.work.is_idle() {
+            many_pools::start_from_pools(self, live, Order { plan, given }, started).await?;
         } else {
-            self.start_enlisted(live, (plan, given), started).await?;
+            self.start_enlisted(live, Order { plan, given }, started).await?;
         }
         if started.channels.len() > 1 {
             self.place.spreads();
@@ -252,21 +203,20 @@ impl Session {
     async fn start_enlisted(
         &mut self,
         live: &LiveDatabase,
-        (plan, given): (&Plan, &Given),
+        order: Order<'_>,
         started: &mut Started,
     ) -> Result<()> {
+        let plan = order.plan;
         let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
         let savepoint = may_leave
-            && self.work.opened == Opened::Client
-            && self.work.transaction.kind() != TransactionType::Base;
+            && self.work.opened() == Opened::Client
+            && self.work.transaction().kind() != TransactionType::Base;
         let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
         for (unit, jobs) in grouped(live, plan) {
             let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
             let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
             let locked = self.work.lock_what_is_read(live, &mut connection, &own);
-            match locked
-                .and_then(|locked| Ok(locked + self.settings.lay(live, &mut connection, plan)?))
-            {
+            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
                 Ok(laid) => swallow += laid,
                 Err(error) => {
                     self.release(connection).await;
@@ -274,7 +224,8 @@ impl Session {
                 }
             }
             let several = jobs.len() > 1;
-            let given = self.give_jobs((connection, swallow), jobs, (plan, given), started);
+            let dressed = Dressed { connection, swallow };
+            let given = self.give_jobs(dressed, jobs, order, started);
             if let Some(channel) = started.channels.last_mut() {
                 channel.savepoint = savepoint;
                 match may_leave {
@@ -288,22 +239,25 @@ impl Session {
         Ok(())
     }
 
-    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are read: until then another unit may
-    /// turn out not to be available, and the statement is then to leave no trace on this one.
+    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are
+    /// read: until then another unit may turn out not to be available, and the statement is then to leave no trace on
+    /// this one.
     pub(in crate::session) fn give_jobs(
         &self,
-        (connection, swallow): (Connection, usize),
+        dressed: Dressed,
         jobs: Vec<usize>,
-        (plan, given): (&Plan, &Given),
+        order: Order<'_>,
         started: &mut Started,
     ) -> Result<()> {
+        let Dressed { connection, swallow } = dressed;
+        let Order { plan, given } = order;
         let of = |job: &usize| {
             let unit = plan.units.get(*job);
             let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
             let lifted = given.lifted.get(*job).cloned();
-            execution((unit, lifted), plan, given)
+            execution(unit, lifted, plan, given)
         };
-        let halt = self.place.handle.halt();
+        let halt = self.place.handle().halt();
         let (channel, failed) = match &jobs[..] {
             [job] => match of(job) {
                 Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
@@ -327,22 +281,22 @@ impl Session {
         aim: Aim,
     ) -> Result<(Connection, usize)> {
         let pool = live.pool(unit)?;
-        if self.work.transaction.kind() == TransactionType::Base {
+        if self.work.transaction().kind() == TransactionType::Base {
             // What is only read has no part in it.
             return self.taken_from_pool(live, unit, Aim::Reads).await;
         }
         serializable::lock_if_serial(self, live);
-        if self.work.transaction.is_fresh() && snapshot::lacks_level(self) {
+        if self.work.transaction().is_fresh() && snapshot::lacks_level(self) {
             // Learnt from its first unit, the level would be that of a transaction that has not looked.
             Box::pin(snapshot::know_level(self)).await;
         }
         if snapshot::looks_now(self, aim) {
             Box::pin(snapshot::open_everywhere(self, live)).await?;
         }
-        let (mut connection, swallow) = match self.work.transaction.lend(unit)? {
+        let (mut connection, swallow) = match self.work.transaction_mut().lend(unit)? {
             Some(connection) => {
-                let ready = still_open(&connection)
-                    .and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
+                let ready = units::still_open(&connection)
+                    .and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
                 (connection, ready.map(|()| 0))
             }
             None => {
@@ -354,7 +308,7 @@ impl Session {
                 };
                 let still = units::still_ready(self, live, &mut connection, ready.as_deref()).await;
                 let still =
-                    still.and_then(|()| self.place.handle.runs_on(&connection, Manner::Ask));
+                    still.and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
                 let swallow = match still {
                     Ok(()) => self.enlist_dressed(live, &mut connection, ready.as_deref()).await,
                     Err(error) => Err(error),
@@ -363,7 +317,7 @@ impl Session {
             }
         };
         if aim != Aim::Reads {
-            self.work.transaction.writes_on(unit);
+            self.work.transaction_mut().writes_on(unit);
         }
         let savepoint = aim == Aim::WritesAsOne;
         let swallow = swallow.and_then(|swallow| {
@@ -379,16 +333,16 @@ impl Session {
         }
     }
 
-    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has them not. Returns how many replies are
-    /// still to come.
+    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has
+    /// them not. Returns how many replies are still to come.
     async fn enlist_dressed(
         &mut self,
         live: &LiveDatabase,
         connection: &mut Connection,
         ready: Option<&Ready>,
     ) -> Result<usize> {
-        let (replies, begin) = self.enlist(live, connection, (ready, None))?;
-        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
+        let (replies, begin) = self.enlist(live, connection, ready, None)?;
+        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
         if replies == begin && !is_behind {
             return Ok(replies);
         }
@@ -398,7 +352,7 @@ impl Session {
         }
         if dressed.is_err() {
             // It is in the transaction, and would run its further statements under other settings.
-            self.work.transaction.lose();
+            self.work.transaction_mut().lose();
         }
         dressed.map(|()| 0)
     }
@@ -406,12 +360,12 @@ impl Session {
     /// Tells a unit that has joined what [`Session::enlist`] has left.
     pub(in crate::session) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
         let Some(dialect) = self.place.dialect() else { return Ok(()) };
-        let texts = self.work.transaction.left_to_tell(&self.settings.local, dialect.as_ref());
-        self.place.handle.taken(pando_transaction::catch_up(connection, &texts)).await
+        let texts = self.work.transaction().left_to_tell(self.settings.local(), dialect.as_ref());
+        self.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
     }
 
-    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the storage unit would run it although it has
-    /// refused a variable, and the client be told of the refusal.
+    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the
+    /// storage unit would run it although it has refused a variable, and the client be told of the refusal.
     pub(in crate::session) async fn await_dress(
         &mut self,
         connection: &mut Connection,
@@ -424,48 +378,49 @@ impl Session {
             }
             dressed
         };
-        let dressed = self.place.handle.taken(dressing).await;
+        let dressed = self.place.handle().taken(dressing).await;
         if dressed.is_err() {
             connection.set_session_state(UNKNOWN);
         }
         dressed
     }
 
-    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data. Returns how many replies belong to that,
-    /// and how many of them to its beginning.
+    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data.
+    /// Returns how many replies belong to that, and how many of them to its beginning.
     pub(in crate::session) fn enlist(
         &mut self,
         live: &LiveDatabase,
         connection: &mut Connection,
-        (ready, look): (Option<&Ready>, Option<&str>),
+        ready: Option<&Ready>,
+        look: Option<&str>,
     ) -> Result<(usize, usize)> {
         // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
-        let before = self.settings.at_begin.as_ref();
-        let before = before.filter(|before| levels(before).ne(levels(&self.settings.variables)));
+        let before = self.settings.before_transaction();
+        let before = before.filter(|before| levels(before).ne(levels(self.settings.variables())));
         let mut swallow = self.temporary.dress_in(
             live,
             connection,
-            before.unwrap_or(&self.settings.variables),
+            before.unwrap_or(self.settings.variables()),
         )?;
-        let begin = self.work.transaction.enlist_looking(connection, ready, look)?;
+        let begin = self.work.transaction_mut().enlist_looking(connection, ready, look)?;
         swallow += begin;
         if before.is_some() {
             connection.set_session_state(UNKNOWN);
-            if self.settings.variables.id() != 0 {
-                let text = live.database.dialect.set_statement(self.settings.variables.list());
+            if self.settings.variables().id() != 0 {
+                let text = live.database.dialect.set_statement(self.settings.variables().list());
                 connection.start(Execution::Text(text.into()))?;
                 swallow += 1;
             }
         }
-        self.place.handle.joins(connection);
-        let is_behind = self.work.transaction.has_to_catch_up(&self.settings.local);
-        for text in self.settings.local.iter().filter(|_| !is_behind) {
+        self.place.handle().joins(connection);
+        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
+        for text in self.settings.local().iter().filter(|_| !is_behind) {
             connection.start(Execution::Text(text.as_str().into()))?;
             swallow += 1;
         }
-        if before.is_some() || !self.settings.local.is_empty() {
+        if before.is_some() || !self.settings.local().is_empty() {
             // A return to a savepoint takes back what was set behind it.
-            self.work.transaction.changes_on(connection.unit());
+            self.work.transaction_mut().changes_on(connection.unit());
         }
         self.settings.told_behind_marks();
         Ok((swallow, begin))
@@ -477,7 +432,7 @@ impl Session {
         live: &LiveDatabase,
         connection: &mut Connection,
     ) -> Result<usize> {
-        self.temporary.dress_in(live, connection, &self.settings.variables)
+        self.temporary.dress_in(live, connection, self.settings.variables())
     }
 }
 
@@ -489,7 +444,8 @@ fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
     variables.list().iter().filter(move |(name, _)| is_level(name))
 }
 
-/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the same order.
+/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the
+/// same order.
 pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
     let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
     for (i, unit) in plan.units.iter().enumerate() {
@@ -501,15 +457,6 @@ pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(Unit
     let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
     groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     groups
-}
-
-/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its end: what ran on it would be committed at once.
-pub(in crate::session) fn still_open(part: &Connection) -> Result<()> {
-    let now = part.condition();
-    match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
-        true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),
-        false => Ok(()),
-    }
 }
 
 fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
@@ -528,30 +475,23 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
     let are_its_own = given.prepared
         && plan.merge.derived == 0
         && unit.replaced.is_empty()
+        && unit.turns.is_empty()
         && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
-        return execution((unit, None), plan, given);
+        return execution(unit, None, plan, given);
     }
     Ok(Execution::Prepared {
         sql: given.text_for(unit),
-        types: types(unit, &given.declared),
+        types: given.types_of(unit),
         parameters: std::mem::take(&mut given.parameters),
         formats: std::mem::take(&mut given.formats),
         era: given.era,
     })
 }
 
-fn are_in_order(parameters: &[u32]) -> bool {
-    parameters.iter().enumerate().all(|(at, own)| at == *own as usize)
-}
-
 /// What is sent for one unit of a plan, whose values may be lifted out.
-fn execution(
-    (unit, lifted): (&Unit, Option<Lifted>),
-    plan: &Plan,
-    given: &Given,
-) -> Result<Execution> {
+fn execution(unit: &Unit, lifted: Option<Lifted>, plan: &Plan, given: &Given) -> Result<Execution> {
     if let Some(Lifted { sql, parameters }) = lifted {
         let text = given.text_for(unit);
         return Ok(Execution::Lifted { text, sql, parameters, era: given.era });
@@ -559,32 +499,12 @@ fn execution(
     if !given.prepared {
         return Ok(Execution::Text(given.text_for(unit)));
     }
-    let missing = || Error::new(ErrorKind::Value("a parameter is not given".into()));
-    let parameters: Result<Vec<Parameter>> = unit
-        .parameters
-        .iter()
-        .map(|i| given.parameters.get(*i as usize).cloned().ok_or_else(missing))
-        .collect();
-    let mut parameters = parameters?;
-    for (place, value) in &unit.replaced {
-        if let Some(parameter) = parameters.get_mut(*place) {
-            *parameter = Parameter { native: parameter.native, ..Parameter::made(value.clone()) };
-        }
-    }
-    let types = types(unit, &given.declared);
+    let parameters = given.parameters_of(unit)?;
+    let types = given.types_of(unit);
     let mut formats = given.formats.clone();
     if formats.len() > 1 {
         formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
     }
     let sql = given.text_for(unit);
     Ok(Execution::Prepared { sql, types, parameters, formats, era: given.era })
-}
-
-/// The types of the parameters that a unit takes, of those declared for the statement.
-pub(in crate::session) fn types(unit: &Unit, declared: &Arc<[u32]>) -> Arc<[u32]> {
-    if are_in_order(&unit.parameters) && declared.len() <= unit.parameters.len() {
-        return Arc::clone(declared);
-    }
-    let own = |at: &u32| declared.get(*at as usize).copied().unwrap_or(0);
-    unit.parameters.iter().map(own).collect()
 }

@@ -30,27 +30,27 @@ impl Session {
             dialect: live.database.dialect.as_ref(),
             parameters: given.filter(|given| given.prepared).map(|given| &given.parameters[..]),
             session: &view,
-            source: &self.place.engine.inner.source,
+            source: &self.place.engine().inner.source,
         };
         plan(&ctx)
     }
 
     fn view(&self, given: Option<&Given>) -> SessionView {
         let is_for_change = given.is_some_and(|given| given.is_for_change);
-        let state = self.work.transaction.state();
+        let state = self.work.transaction().state();
         SessionView {
             transaction: match is_for_change && state == TransactionState::Idle {
                 true => TransactionState::Open,
                 false => state,
             },
-            held: self.work.transaction.units(),
-            has_written: self.work.transaction.has_written() || is_for_change,
-            ticket: self.place.ticket,
+            held: self.work.transaction().units(),
+            has_written: self.work.transaction().has_written() || is_for_change,
+            ticket: self.place.ticket(),
             connections_per_query: self.place.properties().max_connections_per_query,
             describes: false,
             sees_one_state: self.shows_one_state(given),
             temporaries: temporary::temporaries(self),
-            facts: Arc::clone(&self.place.facts),
+            facts: Arc::clone(self.place.facts()),
         }
     }
 
@@ -59,9 +59,9 @@ impl Session {
         if self.work.is_idle() {
             return given.is_some_and(|given| given.sees_one_state);
         }
-        self.work.transaction.kind() == TransactionType::Xa
-            && !self.work.transaction.is_locking()
-            && snapshot::asked_isolation(self, self.work.transaction.modes()).is_some()
+        self.work.transaction().kind() == TransactionType::Xa
+            && !self.work.transaction().is_locking()
+            && snapshot::asked_isolation(self, self.work.transaction().modes()).is_some()
     }
 
     /// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
+use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
@@ -25,6 +26,9 @@ use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
 use crate::session::transaction::temporary;
 
+/// How often planning may ask for something to be found out before it answers.
+pub(in crate::session) const MAX_NEEDS: usize = 64;
+
 impl Session {
     /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
     pub(in crate::session) async fn ask(
@@ -33,14 +37,15 @@ impl Session {
         unit: &str,
         text: &str,
     ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would wait for their locks.
-        let lent = self.work.transaction.lend(unit)?;
+        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would
+        // wait for their locks.
+        let lent = self.work.transaction_mut().lend(unit)?;
         let inside = lent.is_some();
         let mut connection = match lent {
             Some(connection) => connection,
             None => self.place.take(live.pool(unit)?).await?,
         };
-        let answer = match self.place.handle.runs_on(&connection, Manner::Ask) {
+        let answer = match self.place.handle().runs_on(&connection, Manner::Ask) {
             Ok(()) if !inside && connection.session_state() != 0 => {
                 match undress(&mut connection).await {
                     Ok(()) => answer(&mut connection, text).await,
@@ -75,7 +80,33 @@ impl Session {
         }
     }
 
-    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well without it.
+    /// Asks planning, and finds out what it asks for, until it has all that it needs to know.
+    ///
+    /// # Errors
+    /// What planning refuses, and what the units say.
+    pub(in crate::session) async fn find_out_until<T>(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        given: Option<&Given>,
+        mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<T, Need>>,
+    ) -> Result<T> {
+        for _ in 0..MAX_NEEDS {
+            let catalog = Arc::clone(self.work.catalog(live));
+            let epoch = catalog.epoch();
+            match self.in_context(live, given, &mut ask) {
+                Ok(Err(need)) => self.find_out(live, need).await?,
+                Ok(Ok(answer)) if catalog.epoch() == epoch => return Ok(answer),
+                // One half of it may rest on other columns than the other.
+                Ok(Ok(_)) => {}
+                Err(error) if unknown(&error) && catalog.forget_stale() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::internal("planning asks for ever more"))
+    }
+
+    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
+    /// without it.
     pub(in crate::session) async fn look_at_table(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -160,15 +191,16 @@ impl Session {
         live: &Arc<LiveDatabase>,
         planned: &Planned,
     ) -> Result<bool> {
-        let Planned::Plan(plan) = planned else { return Ok(false) };
+        let Planned::Run(plan) = planned else { return Ok(false) };
         match self.in_context(live, None, |ctx| plan::unknown_effects(ctx, plan)) {
             Some(unit) => self.learn_effects(live, &unit).await,
             None => Ok(false),
         }
     }
 
-    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose settings may be anything; where there is no other
-    /// the statement does without, and its connection is taken for one on which anything was done. Returns whether it was read.
+    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose
+    /// settings may be anything; where there is no other the statement does without, and its connection is taken for
+    /// one on which anything was done. Returns whether it was read.
     pub(in crate::session) async fn learn_effects(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -184,20 +216,30 @@ impl Session {
             None => Some(self.place.take(pool).await?),
         };
         let Some(mut connection) = taken else { return Ok(false) };
-        let read = match self.place.handle.runs_on(&connection, Manner::Ask) {
-            Ok(()) => read_effects(&mut connection, effects).await,
+        // Before it is asked: whoever defines something meanwhile is not told of.
+        let number = pool.definitions();
+        let read = match self.place.handle().runs_on(&connection, Manner::Ask) {
+            Ok(()) => {
+                let runtime = &**self.place.runtime();
+                read_effects(&mut connection, effects, runtime).await
+            }
             Err(error) => Err(error),
         };
         self.release(connection).await;
-        catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        let is_learnt = catalog.learn_effects(epoch, Arc::clone(unit), read?);
+        // What a transaction knows for itself alone tells others nothing.
+        let is_everybodys = Arc::ptr_eq(&catalog, &live.catalog);
+        if let Some(number) = number.filter(|_| is_learnt && is_everybodys) {
+            live.pool(unit)?.settle(number);
+        }
         Ok(true)
     }
 
     /// Whether the session has connections that others may wait for, while it would wait for a further one.
     fn holds_connections(&self) -> bool {
-        self.place.handle.has_some()
-            || !self.work.transaction.units().is_empty()
-            || self.temporary.own.is_some()
+        self.place.handle().has_some()
+            || !self.work.transaction().units().is_empty()
+            || self.temporary.are_there()
     }
 
     async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
@@ -237,8 +279,8 @@ impl Session {
         Ok(())
     }
 
-    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have some of their own. A unit without
-    /// the relation says so itself when it is asked.
+    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have
+    /// some of their own. A unit without the relation says so itself when it is asked.
     async fn shared_columns(
         &mut self,
         live: &Arc<LiveDatabase>,
@@ -314,8 +356,8 @@ impl Session {
         let given = Given::default();
         let planned = self.sought(live, &stmt, &given, Purpose::Describe);
         let unit = match Box::pin(planned).await {
-            Ok(Planned::Plan(plan)) => plan.units.into_iter().next(),
-            Ok(Planned::Assembly(_) | Planned::Needs(_)) => {
+            Ok(Planned::Run(plan)) => plan.units.into_iter().next(),
+            Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) => {
                 return Err(Error::internal("a table's query is planned as no single query is"));
             }
             Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
@@ -390,9 +432,20 @@ pub(crate) async fn answer(
 pub(crate) async fn read_effects(
     connection: &mut pando_pool::Connection,
     effects: &dyn Effects,
+    runtime: &dyn Runtime,
 ) -> Result<Effectful> {
     if connection.session_state() != 0 {
         undress(connection).await?;
     }
-    Ok(effects.read(&answer(connection, effects.query()).await?))
+    let rows = answer(connection, effects.query()).await?;
+    let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
+    if rows.iter().flatten().map(length).sum::<usize>() > LONG {
+        // Sources of hundreds of routines take milliseconds to judge.
+        aside(runtime).await;
+    }
+    Ok(effects.read(&rows))
+}
+
+fn unknown(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnknownTable(_) | ErrorKind::NothingToDrop { .. })
 }

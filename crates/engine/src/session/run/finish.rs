@@ -18,23 +18,24 @@ use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
 use crate::session::reply::warnings;
 use crate::session::run::connect::STATEMENT_SAVEPOINT;
-use crate::session::run::release::DRAIN_BYTES;
+use crate::session::run::release::{DRAIN_BYTES, hand_back_apart};
+use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{deadlock, definition, end};
+use crate::session::transaction::{End, deadlock, definition, end};
 
 impl Session {
     /// The current reply is complete.
     pub(in crate::session) async fn end_reply(&mut self) -> Result<()> {
-        match std::mem::take(&mut self.outbox.reply) {
+        match self.outbox.take_reply() {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
             Reply::Pass(mut pass) => {
                 if !pass.channel.is_finished() {
-                    self.outbox.reply = Reply::Pass(pass);
+                    self.outbox.answers_with(Reply::Pass(pass));
                     return Ok(());
                 }
                 let done = pass.completion.take().unwrap_or_default();
                 let done = self.end_pass(pass, done).await?;
-                self.outbox.pending.push_back(Event::Complete(done));
+                self.outbox.tell(Event::Complete(done));
                 Ok(())
             }
             Reply::CopyOut(copy) => {
@@ -75,13 +76,15 @@ impl Session {
             let said = std::slice::from_mut(&mut pass.channel);
             Box::pin(warnings::note_warnings(self, said, done.warnings)).await;
         }
-        let cancelled = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
+        let round = self.gather_home(std::slice::from_mut(&mut pass.channel)).await;
         let inside = pass.channel.connection.condition().transaction != TransactionState::Idle;
-        let is_left =
-            pass.verb.unread && inside && self.work.transaction.state() == TransactionState::Idle;
+        let is_left = pass.verb.unread && inside && self.work.is_idle();
         // Only what is needed is moved out of the box.
         let Pass { channel: Channel { connection, apart, .. }, verb, .. } = *pass;
-        self.hand_back((connection, apart), cancelled);
+        match apart {
+            true => hand_back_apart(connection, round),
+            false => self.hand_back_own(connection, round),
+        }
         if is_left {
             return Err(server_error(
                 1180,
@@ -92,7 +95,8 @@ impl Session {
         self.settle(done, &verb).await
     }
 
-    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the connection serves others.
+    /// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the
+    /// connection serves others.
     async fn end_counted(&mut self, pass: Box<Pass>, done: Completion) -> Result<Completion> {
         let Pass { mut channel, verb, .. } = *pass;
         let found = warnings::found_rows(self, &mut channel.connection).await;
@@ -152,25 +156,24 @@ impl Session {
         verb: &Verb,
     ) -> Result<()> {
         let done = self.settle(completion, verb).await?;
-        self.outbox.pending.push_back(Event::Complete(done));
+        self.outbox.tell(Event::Complete(done));
         Ok(())
     }
 
     /// Ends the statement's own transaction and notes what the session knows. Returns what the client is to be told.
     async fn settle(&mut self, completion: Completion, verb: &Verb) -> Result<Completion> {
         let mut done = completion;
-        if self.work.transaction.state() == TransactionState::Failed {
+        if self.work.transaction().state() == TransactionState::Failed {
             // It was done, and its unit is lost since: nobody is to take it for something that can be committed.
             return Err(Box::pin(self.fail_statement(unit_lost())).await);
         }
-        self.work.transaction.locks_stand();
-        if self.work.opened == Opened::Statement
-            && self.work.transaction.state() != TransactionState::Idle
-        {
+        self.work.transaction_mut().locks_stand();
+        if self.work.opened() == Opened::Statement && !self.work.is_idle() {
             // Up to here all of it can still be undone.
-            let commit = !self.place.handle.is_cancelled();
-            let committed = Box::pin(end::end_transaction(self, commit)).await?;
-            if !commit {
+            let is_cancelled = self.place.handle().is_cancelled();
+            let end = if is_cancelled { End::RollBack } else { End::Commit };
+            let committed = Box::pin(end::end_transaction(self, end)).await?;
+            if is_cancelled {
                 return Err(ErrorKind::Cancelled.into());
             }
             if !committed {
@@ -180,12 +183,12 @@ impl Session {
         if verb.unread {
             Box::pin(end::look_whether_ended(self)).await?;
         }
-        self.temporary.note_temporaries(true);
+        self.temporary.note_temporaries(Ran::Well);
         if verb.defines
-            && let Some(live) = self.place.live.clone()
+            && let Some(live) = self.place.current().cloned()
         {
             Box::pin(definition::forget_tables(self, &live)).await;
-            if self.work.transaction.state() != TransactionState::Idle {
+            if !self.work.is_idle() {
                 self.work.has_defined(&live);
             }
         }
@@ -204,8 +207,8 @@ impl Session {
             self.place.facts_mut().last_insert_id = done.last_insert_id;
         }
         let affected = done.affected.unwrap_or(0);
-        if !verb.selects && self.work.transaction.state() != TransactionState::Idle {
-            self.place.handle.wrote(affected);
+        if !verb.selects && !self.work.is_idle() {
+            self.place.handle().wrote(affected);
         }
         let facts = self.place.facts_mut();
         if verb.selects {
@@ -214,44 +217,42 @@ impl Session {
         } else {
             facts.row_count = i64::try_from(affected).unwrap_or(i64::MAX);
         }
-        done.more = !self.outbox.queue.is_empty();
-        self.outbox.window = None;
+        done.more = self.outbox.has_queued();
+        self.outbox.take_window();
         Ok(done)
     }
 
     /// A statement has failed; its connections are already home.
     pub(in crate::session) async fn fail_statement(&mut self, error: Error) -> Error {
-        self.outbox.queue.clear();
-        self.outbox.pending.clear();
-        self.outbox.encoder = None;
-        self.outbox.window = None;
+        self.outbox.forget_rest();
         let error = self.place.in_logic_names(error);
         warnings::note_error(self, &error);
         self.place.counts_rows(-1);
-        self.temporary.note_temporaries(false);
-        if self.work.definitions.under_way {
+        self.temporary.note_temporaries(Ran::Badly);
+        if self.work.is_defining() {
             Box::pin(definition::end_definition(self)).await;
         }
         let Some(dialect) = self.place.dialect() else { return error };
-        if self.work.transaction.state() == TransactionState::Idle {
+        if self.work.is_idle() {
             return error;
         }
-        self.work.transaction.locks_fall();
-        match self.work.opened {
+        self.work.transaction_mut().locks_fall();
+        match self.work.opened() {
             Opened::Statement | Opened::Steps => end::roll_back(self).await,
-            Opened::Pipeline => self.work.transaction.fail(),
+            Opened::Pipeline => self.work.transaction_mut().fail(),
             Opened::Client => {
                 if dialect.error_fails_transaction() {
-                    // A server lets go of what a failed transaction has locked, unless the client may return to a savepoint.
-                    if self.work.transaction.state() == TransactionState::Open
-                        && self.settings.savepoints.is_empty()
+                    // A server lets go of what a failed transaction has locked, unless the client may return to a
+                    // savepoint.
+                    if self.work.transaction().state() == TransactionState::Open
+                        && !self.settings.has_savepoints()
                     {
                         Box::pin(deadlock::forfeit(self)).await;
                     }
-                    self.work.transaction.fail();
-                } else if self.work.transaction.is_torn() {
+                    self.work.transaction_mut().fail();
+                } else if self.work.transaction().is_torn() {
                     // One unit has rolled its part back: the others must not commit theirs.
-                    let _ = end::end_transaction(self, false).await;
+                    let _ = end::end_transaction(self, End::RollBack).await;
                 }
             }
         }
@@ -261,7 +262,7 @@ impl Session {
     /// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
     pub(in crate::session) async fn undo_if_open(&mut self, channels: &mut [Channel]) {
         let has_savepoints = channels.iter().any(|channel| channel.savepoint);
-        if has_savepoints && self.work.transaction.state() == TransactionState::Open {
+        if has_savepoints && self.work.transaction().state() == TransactionState::Open {
             Box::pin(self.undo_statement(channels)).await;
         }
     }
@@ -275,7 +276,7 @@ impl Session {
         let mut started = Vec::new();
         for channel in channels {
             let connection = &mut channel.connection;
-            let _ = self.place.handle.runs_on(connection, Manner::Leave);
+            let _ = self.place.handle().runs_on(connection, Manner::Leave);
             let home =
                 drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
             if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
@@ -283,23 +284,17 @@ impl Session {
             }
         }
         if finish_all(&mut started).await.iter().any(Result::is_err) {
-            self.work.transaction.lose();
+            self.work.transaction_mut().lose();
         }
     }
 
     /// Drops what is left of an earlier reply.
     pub(in crate::session) async fn abandon(&mut self) {
-        self.outbox.ahead.clear();
-        self.outbox.queue.clear();
-        self.outbox.pending.clear();
-        self.outbox.encoder = None;
-        self.outbox.window = None;
-        if !matches!(self.outbox.reply, Reply::Idle) {
-            let reply = std::mem::take(&mut self.outbox.reply);
+        self.outbox.forget_request();
+        if !self.outbox.is_idle() {
+            let reply = self.outbox.take_reply();
             Box::pin(self.release_reply(reply)).await;
-            if self.work.opened == Opened::Statement
-                && self.work.transaction.state() != TransactionState::Idle
-            {
+            if self.work.opened() == Opened::Statement && !self.work.is_idle() {
                 end::roll_back(self).await;
             }
         }
@@ -319,8 +314,9 @@ pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
     changes.then_some(rows.len() as u64)
 }
 
-/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and one more for each that was changed. A server counts
-/// those in `Records: 3  Duplicates: 1`; of one row alone it says nothing, but for the 2 of a changed one.
+/// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and
+/// one more for each that was changed. A server counts those in `Records: 3  Duplicates: 1`; of one row alone it says
+/// nothing, but for the 2 of a changed one.
 /// <https://dev.mysql.com/doc/refman/8.0/en/insert-on-duplicate.html>
 fn find_upserted(done: &mut Completion) {
     let number = |word: &str| {

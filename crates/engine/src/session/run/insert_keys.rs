@@ -1,4 +1,5 @@
-//! Keys that an INSERT itself gives. Some servers report them like those they generate, but LAST_INSERT_ID() is about generated ones only.
+//! Keys that an INSERT itself gives. Some servers report them like those they generate, but LAST_INSERT_ID() is about
+//! generated ones only.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub(in crate::session) async fn gives_keys(
         return Ok(false);
     };
     let syntax = live.database.dialect.syntax();
-    Ok(is_given((insert, &stmt.text, syntax), (&columns[at].name, at), given))
+    Ok(is_given(insert, &stmt.text, syntax, Key { name: &columns[at].name, at }, given))
 }
 
 fn is_plain(insert: &Insert) -> bool {
@@ -50,17 +51,20 @@ fn asks(stmt: &Statement) -> bool {
     found
 }
 
-fn is_given(
-    (insert, text, syntax): (&Insert, &str, &Syntax),
-    (name, at): (&str, usize),
-    given: &Given,
-) -> bool {
-    let is_it = |other: &str| other.eq_ignore_ascii_case(name);
+/// The column whose values a server generates.
+struct Key<'a> {
+    name: &'a str,
+    /// Its place among the table's columns.
+    at: usize,
+}
+
+fn is_given(insert: &Insert, text: &str, syntax: &Syntax, key: Key<'_>, given: &Given) -> bool {
+    let is_it = |other: &str| other.eq_ignore_ascii_case(key.name);
     match &insert.source {
         InsertSource::Values { rows, .. } => {
             let at = match &insert.columns {
                 Some(columns) => columns.iter().position(|column| is_it(&column.value)),
-                None => Some(at),
+                None => Some(key.at),
             };
             let Some(at) = at else { return false };
             rows.iter()

@@ -9,17 +9,17 @@ use pando_pool::{Connection, Pool};
 
 use crate::execute::{Channel, spread_over};
 use crate::handle::Manner;
-use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
-use crate::session::run::connect::{Started, grouped};
+use crate::session::given::Order;
+use crate::session::run::connect::{Dressed, Started, grouped};
 
-/// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and waits with none. One slow or silent
-/// unit would else have, through those who wait for it, the connections of all.
+/// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and
+/// waits with none. One slow or silent unit would else have, through those who wait for it, the connections of all.
 const HOLD: Duration = Duration::from_millis(200);
-/// How often a statement gives back what it has, before it waits with it: it may need several units that are all in demand.
+/// How often a statement gives back what it has, before it waits with it: it may need several units that are all in
+/// demand.
 const RETURNS: usize = 3;
 
 /// Takes connections from the pools of a plan's units and gives each what it is to run.
@@ -29,9 +29,10 @@ const RETURNS: usize = 3;
 pub(in crate::session) async fn start_from_pools(
     session: &mut Session,
     live: &LiveDatabase,
-    (plan, given): (&Plan, &Given),
+    order: Order<'_>,
     started: &mut Started,
 ) -> Result<()> {
+    let plan = order.plan;
     let mut groups = grouped(live, plan);
     let (mut returns, mut at) = (0, 0);
     while let Some((unit, jobs)) = groups.get_mut(at) {
@@ -41,10 +42,10 @@ pub(in crate::session) async fn start_from_pools(
             1 => session.place.take_idle(pool)?.map(|one| vec![one]),
             _ => None,
         };
-        let is_patient = at == 0 || returns == RETURNS;
+        let hold = (at > 0 && returns != RETURNS).then_some(HOLD);
         let taken = match idle {
             Some(idle) => Some(idle),
-            None => Box::pin(several(session, pool, shares.len(), is_patient)).await?,
+            None => Box::pin(several(session, pool, shares.len(), hold)).await?,
         };
         let Some(connections) = taken else {
             let scarce = Arc::clone(unit);
@@ -61,7 +62,7 @@ pub(in crate::session) async fn start_from_pools(
         };
         let mut jobs = jobs.into_iter();
         for (mut connection, share) in connections.into_iter().zip(shares) {
-            session.place.handle.runs_on(&connection, Manner::Ask)?;
+            session.place.handle().runs_on(&connection, Manner::Ask)?;
             let mut swallow = session.dress(live, &mut connection)?;
             if plan.writes && swallow > 0 {
                 let dressed = Box::pin(session.await_dress(&mut connection, swallow)).await;
@@ -72,9 +73,9 @@ pub(in crate::session) async fn start_from_pools(
                 }
                 swallow = 0;
             }
-            swallow += session.settings.lay(live, &mut connection, plan)?;
+            swallow += session.lay(live, &mut connection, plan)?;
             let part = jobs.by_ref().take(share).collect();
-            session.give_jobs((connection, swallow), part, (plan, given), started)?;
+            session.give_jobs(Dressed { connection, swallow }, part, order, started)?;
         }
         at += 1;
     }
@@ -84,23 +85,23 @@ pub(in crate::session) async fn start_from_pools(
     Ok(())
 }
 
-/// So many connections of a pool; `None` when they are not to be had soon, and the caller is not patient.
+/// So many connections of a pool; `None` when they are not to be had within the time.
 async fn several(
     session: &mut Session,
     pool: &Pool,
     count: usize,
-    is_patient: bool,
+    hold: Option<Duration>,
 ) -> Result<Option<Vec<Connection>>> {
-    let runtime = Arc::clone(&session.place.engine.inner.runtime);
+    let runtime = Arc::clone(session.place.runtime());
     let taking = async {
         match count {
             1 => session.place.take(pool).await.map(|one| vec![one]),
             count => session.place.take_many(pool, count).await,
         }
     };
-    match is_patient {
-        true => taking.await.map(Some),
-        false => within(&*runtime, HOLD, taking).await.transpose(),
+    match hold {
+        None => taking.await.map(Some),
+        Some(hold) => within(&*runtime, hold, taking).await.transpose(),
     }
 }
 

@@ -14,11 +14,20 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::steps::assembly::put_back;
+use crate::session::run::apart::put_back;
 use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
+/// How connections' work for the session has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Round {
+    /// Nobody disturbs them any more.
+    Over,
+    /// They were being cancelled: a request may reach them late.
+    Cancelled,
+}
+
 /// What a failed or abandoned statement still runs elsewhere may come to its end within so long; then it is cancelled.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -32,17 +41,18 @@ pub(in crate::session) enum Rest {
 }
 
 impl Session {
-    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the statement needs them there.
+    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the
+    /// statement needs them there.
     pub(in crate::session) async fn stop(&mut self, channels: &mut [Channel], rest: Rest) {
         match rest {
             Rest::Wanted => drop(run_out(channels).await),
             Rest::Useless => {
                 channels.iter_mut().for_each(Channel::forgo);
-                let runtime = Arc::clone(&self.place.engine.inner.runtime);
+                let runtime = Arc::clone(self.place.runtime());
                 let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
                 // The transaction goes on with its connections, so it must wait for them; a pool need not.
                 if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
-                    self.place.handle.cancel(&runtime);
+                    self.place.handle().cancel(&runtime);
                     drop(run_out(channels).await);
                 }
             }
@@ -51,7 +61,7 @@ impl Session {
 
     /// Whether a channel's connection is the transaction's, or the session's own.
     fn is_inside(&self, connection: &Connection) -> bool {
-        self.work.transaction.expects(connection.unit())
+        self.work.transaction().expects(connection.unit())
             || self.temporary.has_temporaries(connection)
     }
 
@@ -61,7 +71,7 @@ impl Session {
             Reply::Idle => false,
             Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
             Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
-                !self.work.transaction.is_whole()
+                !self.work.transaction().is_whole()
             }
         }
     }
@@ -69,64 +79,68 @@ impl Session {
     /// Gives connections back to the transaction or to their pools.
     pub(in crate::session) async fn release_channels(&mut self, channels: Vec<Channel>) {
         let mut channels = channels;
-        let cancelled = self.gather_home(&mut channels).await;
-        for Channel { connection, apart, .. } in channels {
-            self.hand_back((connection, apart), cancelled);
+        let round = self.gather_home(&mut channels).await;
+        for channel in channels {
+            self.hand_back(channel, round);
         }
     }
 
     /// Gives one connection back to the transaction or to its pool.
     pub(in crate::session) async fn release_channel(&mut self, channel: Channel) {
         let mut channel = channel;
-        let cancelled = self.gather_home(std::slice::from_mut(&mut channel)).await;
-        self.hand_back((channel.connection, channel.apart), cancelled);
+        let round = self.gather_home(std::slice::from_mut(&mut channel)).await;
+        self.hand_back(channel, round);
     }
 
-    /// Ends the work of connections for the session. Returns whether they were being cancelled.
-    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> bool {
+    /// Ends the work of connections for the session.
+    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> Round {
         channels.iter_mut().for_each(Channel::forgo);
         self.bring_home(channels).await;
-        let cancelled = self.place.handle.lets_go();
-        if cancelled {
-            self.place.handle.settled(&self.place.engine.inner.runtime).await;
+        if !self.place.handle().lets_go() {
+            return Round::Over;
         }
-        cancelled
+        self.place.handle().settled(self.place.runtime()).await;
+        Round::Cancelled
     }
 
-    /// Gives one connection back after [`Session::gather_home`]. One that stands apart takes no part in the transaction.
-    pub(in crate::session) fn hand_back(
-        &mut self,
-        (connection, apart): (Connection, bool),
-        cancelled: bool,
-    ) {
-        let inside = self.work.transaction.expects(connection.unit());
+    /// Gives one connection back after [`Session::gather_home`].
+    pub(in crate::session) fn hand_back(&mut self, channel: Channel, round: Round) {
+        let Channel { connection, apart, .. } = channel;
+        match apart {
+            true => hand_back_apart(connection, round),
+            false => self.hand_back_own(connection, round),
+        }
+    }
+
+    /// The same of one that serves the session as its transaction or a pool has given it.
+    pub(in crate::session) fn hand_back_own(&mut self, connection: Connection, round: Round) {
+        let is_cancelled = round == Round::Cancelled;
         let home = connection.condition().outstanding == 0;
-        if apart && home && !cancelled {
-            put_back(connection);
-        } else if apart {
-            connection.discard();
-        } else if inside {
-            if cancelled {
-                self.work.transaction.taint();
+        if self.work.transaction().expects(connection.unit()) {
+            if is_cancelled {
+                self.work.transaction_mut().taint();
             }
-            self.work.transaction.give_back(connection);
+            self.work.transaction_mut().give_back(connection);
         } else if self.temporary.has_temporaries(&connection) {
-            temporary::temporaries_come_home(self, connection, cancelled);
-        } else if home && cancelled {
+            if is_cancelled {
+                self.temporary.taint_temporaries();
+            }
+            temporary::temporaries_come_home(self, connection);
+        } else if home && is_cancelled {
             connection.discard();
         }
         // One that is not at home is brought to order by its pool.
     }
 
-    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost with the connection, else for as
-    /// long as that is worth it.
+    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost
+    /// with the connection, else for as long as that is worth it.
     async fn bring_home(&mut self, channels: &mut [Channel]) {
         let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
         if channels.iter().all(is_home) {
             return;
         }
         channels.iter_mut().for_each(Channel::doubt);
-        let runtime = Arc::clone(&self.place.engine.inner.runtime);
+        let runtime = Arc::clone(self.place.runtime());
         within(&*runtime, GRACE, drain_all(channels)).await;
         for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
             if self.is_inside(&channel.connection) {
@@ -153,13 +167,13 @@ impl Session {
     pub(in crate::session) fn resume(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Idle | Reply::CopyIn(_) => Ok(()),
-            Reply::Pass(pass) => self.place.handle.runs_on(&pass.channel.connection, Manner::Ask),
+            Reply::Pass(pass) => self.place.handle().runs_on(&pass.channel.connection, Manner::Ask),
             Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
-                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+                self.place.handle().runs_on(&channel.connection, Manner::Ask)
             }),
             Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
                 let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                self.place.handle.runs_on(&channel.connection, Manner::Ask)
+                self.place.handle().runs_on(&channel.connection, Manner::Ask)
             }),
         }
     }
@@ -171,7 +185,7 @@ impl Session {
 
     /// The current reply has failed: what it holds is given back, and the transaction told.
     pub(in crate::session) async fn fail_reply(&mut self, error: Error) -> Error {
-        let reply = std::mem::take(&mut self.outbox.reply);
+        let reply = self.outbox.take_reply();
         self.abort(channels_of(reply)).await;
         self.fail_statement(error).await
     }
@@ -187,6 +201,14 @@ impl Session {
     /// Gives back a reply of which no more is wanted because the statement fails.
     pub(in crate::session) async fn abort_reply(&mut self, reply: Reply) {
         self.abort(channels_of(reply)).await;
+    }
+}
+
+/// One that stands apart takes no part in the transaction.
+pub(in crate::session) fn hand_back_apart(connection: Connection, round: Round) {
+    match round == Round::Over && connection.condition().outstanding == 0 {
+        true => put_back(connection),
+        false => connection.discard(),
     }
 }
 

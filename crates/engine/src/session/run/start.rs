@@ -13,17 +13,15 @@ use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
-use crate::plan::Plan;
-use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
-use crate::session::reply::show_rows::Retelling;
+use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::Started;
-use crate::session::run::early_release::Parted;
+use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::finish::{first_key, upserts};
 use crate::session::run::release::Rest;
 use crate::session::run::{early_release, insert_keys};
@@ -65,18 +63,18 @@ impl Session {
         let Some(unit) = run.plan.units.first() else {
             return Err(Error::internal("a plan without units"));
         };
-        let channel = self.start_unit(run.live, (run.plan, unit), given).await?;
+        let channel = self.start_unit(run.live, run.plan, unit, given).await?;
         let pass = Pass {
             channel,
             origin: Origin::of(run.live, run.plan),
-            retell: Retelling::of(&run.live.database, &run.stmt.kind, &unit.target.unit),
+            turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
             columns: None,
             completion: None,
             rows: 0,
             refusal: None,
             verb,
         };
-        self.outbox.reply = Reply::Pass(Box::new(pass));
+        self.outbox.answers_with(Reply::Pass(Box::new(pass)));
         Ok(())
     }
 
@@ -94,18 +92,18 @@ impl Session {
             started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
         }
         let Started { mut channels, jobs } = started;
-        let may_part = self.work.may_part(plan, &verb, &jobs);
-        let result = match early_release::beginnings(self, &mut channels, may_part).await {
-            Ok((mut heads, _))
+        let leave = self.work.leave(plan, &verb, &jobs);
+        let result = match early_release::beginnings(self, &mut channels, leave).await {
+            Ok(Begun { mut heads, .. })
                 if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
             {
-                self.outbox.pending.extend(heads.drain(..).flatten().next());
+                self.outbox.tell_all(heads.drain(..).flatten().next());
                 let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
                 let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
-                self.outbox.reply = Reply::CopyOut(Box::new(copy));
+                self.outbox.answers_with(Reply::CopyOut(Box::new(copy)));
                 return Ok(());
             }
-            Ok((heads, parted))
+            Ok(Begun { heads, parted })
                 if parted.is_empty() && heads.iter().all(|head| columns_of(head).is_none()) =>
             {
                 run_out(&mut channels).await.map(|()| None)
@@ -122,7 +120,7 @@ impl Session {
                 }
                 self.end_counts(channels, plan, &verb).await
             }
-            Ok(Some(begun)) => self.merge(live, (plan, verb), (channels, jobs), begun).await,
+            Ok(Some(begun)) => self.merge(run, verb, Started { channels, jobs }, begun).await,
             Err(error) => {
                 let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
                 self.stop(&mut channels, rest).await;
@@ -135,12 +133,14 @@ impl Session {
 
     pub(in crate::session) async fn merge(
         &mut self,
-        live: &Arc<LiveDatabase>,
-        (plan, verb): (&Arc<Plan>, Verb),
-        (channels, jobs): (Vec<crate::execute::Channel>, Vec<Vec<usize>>),
-        (heads, parted): (Vec<Option<Event>>, Vec<Parted>),
+        run: Run<'_>,
+        verb: Verb,
+        started: Started,
+        begun: Begun,
     ) -> Result<()> {
-        let mut channels = channels;
+        let Run { live, plan, .. } = run;
+        let Started { mut channels, jobs } = started;
+        let Begun { heads, parted } = begun;
         let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
         let numbered = plan.merge.turns.is_some();
         let in_turn = plan.merge.order.is_empty()
@@ -196,9 +196,16 @@ impl Session {
         };
         match Merge::new(how, inputs, dialect.as_ref(), limits) {
             Ok(merge) => {
-                let merged =
-                    Merged { merge, channels: shared, rows: 0, announced: false, loaded, verb };
-                self.outbox.reply = Reply::Merged(Box::new(merged));
+                let merged = Merged {
+                    merge,
+                    turning: Turning::of_cells(plan),
+                    channels: shared,
+                    rows: 0,
+                    announced: false,
+                    loaded,
+                    verb,
+                };
+                self.outbox.answers_with(Reply::Merged(Box::new(merged)));
                 Ok(())
             }
             Err(error) => {
@@ -231,7 +238,8 @@ pub(in crate::session) fn calculates(kind: &Kind) -> bool {
     }
 }
 
-/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result: how they ended.
+/// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result:
+/// how they ended.
 pub(in crate::session) fn among(
     inputs: &mut Vec<Input<Source>>,
     parted: Vec<Parted>,
@@ -244,7 +252,8 @@ pub(in crate::session) fn among(
     ended
 }
 
-/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a trigger), nobody knows which.
+/// Whether every target has a row for each of its turns. Where one has left rows out (ON CONFLICT DO NOTHING, IGNORE, a
+/// trigger), nobody knows which.
 pub(in crate::session) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) -> bool {
     let mut owed = vec![0usize; inputs.len()];
     for turn in plan.turns.iter().flat_map(|turns| turns.iter()) {

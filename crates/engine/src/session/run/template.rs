@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::Dialect;
-use pando_kernel::session::TransactionState;
 use pando_sql::Shape;
 use pando_sql::ast::{Kind, Statement};
 
@@ -13,8 +12,7 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
-use crate::session::settings::Settings;
-use crate::session::statement::text::piped;
+use crate::session::settings::{Settings, piped};
 use crate::session::transaction::Work;
 
 /// A statement that needs no planning.
@@ -49,7 +47,7 @@ enum Found {
 impl Work {
     /// Whether the storage unit may answer a statement that is sent now with an error, and then be asked again.
     fn chance(&self, dialect: &dyn Dialect) -> Chance {
-        let alone = self.autocommit && self.transaction.state() == TransactionState::Idle;
+        let alone = self.autocommit() && self.is_idle();
         if alone || !dialect.error_fails_transaction() { Chance::Second } else { Chance::Only }
     }
 }
@@ -57,20 +55,21 @@ impl Work {
 impl Settings {
     /// Whether names mean other tables to this session than to others.
     fn renames(&self, dialect: &dyn Dialect) -> bool {
-        if self.variables.id() == 0 && self.local.is_empty() {
+        if self.variables().id() == 0 && self.local().is_empty() {
             return false;
         }
         let is_named = |name: &&str| {
-            let mut settings = self.variables.list().iter();
+            let mut settings = self.variables().list().iter();
             settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
-                || self.local.iter().any(|text| text.to_ascii_lowercase().contains(*name))
+                || self.local().iter().any(|text| text.to_ascii_lowercase().contains(*name))
         };
         dialect.names_by().iter().any(is_named)
     }
 }
 
 impl Session {
-    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then whether that is worth remembering.
+    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then
+    /// whether that is worth remembering.
     pub(in crate::session) fn recall(
         &mut self,
         text: &Arc<str>,
@@ -83,22 +82,22 @@ impl Session {
         if piped::is_piped(self, text) {
             return None;
         }
-        let live = self.place.live.clone()?;
-        self.place.facts.database.as_ref()?;
+        let live = self.place.current().cloned()?;
+        self.place.facts().database.as_ref()?;
         if self.place.own_database().is_some()
-            || self.work.definitions.own.is_some()
-            || self.temporary.own.is_some()
+            || self.work.has_definitions_of_its_own()
+            || self.temporary.are_there()
         {
             // Its tables are not those of the database that stands behind it, or not those that others see.
             return None;
         }
         // What is set now decides, not what was when the last statement began.
-        if !self.settings.variables.are(&self.place.facts.settings) {
-            self.place.facts_mut().settings = self.settings.variables.shared();
+        if !self.settings.variables().are(&self.place.facts().settings) {
+            self.place.facts_mut().settings = self.settings.variables().shared();
         }
         let now = moment(&live);
         if given.prepared
-            && let Some(kept) = self.memory.at_hand.find_text(text, now)
+            && let Some(kept) = self.memory.at_hand().find_text(text, now)
         {
             let kept = Arc::clone(kept);
             let fit =
@@ -111,11 +110,11 @@ impl Session {
                 return None;
             }
             let hash = shape.hash();
-            let kept = match self.memory.at_hand.find(shape, hash, now) {
+            let kept = match self.memory.at_hand().find(shape, hash, now) {
                 Some(kept) => Arc::clone(kept),
                 None => match look_up(&live, shape, hash, now) {
                     Found::Kept(kept) => {
-                        self.memory.at_hand.keep(Arc::clone(&kept));
+                        self.memory.at_hand_mut().keep(Arc::clone(&kept));
                         kept
                     }
                     Found::Worth => {
@@ -126,7 +125,7 @@ impl Session {
                 },
             };
             if given.prepared && shape.slots().is_empty() {
-                self.memory.at_hand.know(&kept, text);
+                self.memory.at_hand_mut().know(&kept, text);
             }
             let (fit, lifted) = self.in_context(&live, Some(given), |ctx| {
                 let fit = kept.template.plan(ctx, text, shape.slots())?;
@@ -153,7 +152,7 @@ impl Session {
         given: &mut Given,
         plan: &Plan,
     ) {
-        given.learns &= self.temporary.own.is_none();
+        given.learns &= !self.temporary.are_there();
         if given.learns && !given.prepared {
             Box::pin(self.look_at_table(live, stmt)).await;
         }
@@ -162,7 +161,7 @@ impl Session {
 
     /// Remembers how a statement of a shape that came before was planned.
     fn learn(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement, given: &Given, plan: &Plan) {
-        if !given.learns || self.work.definitions.own.is_some() {
+        if !given.learns || self.work.has_definitions_of_its_own() {
             return;
         }
         let now = moment(live);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pando_kernel::Value;
+use pando_kernel::catalog::Catalog as _;
 use pando_kernel::dialect::{Dialect, VariableEffect};
+use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
 use pando_sql::ast::{Expr, Node, Scope};
@@ -11,19 +13,19 @@ use pando_sql::visit;
 use pando_transaction::finish;
 
 use crate::handle::Manner;
-use crate::plan::{Leaves, Purpose};
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::find_out::answer;
-use crate::session::statement::without_units;
+use crate::session::settings::alone;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
     dialect: &dyn Dialect,
-    (scope, value): (Scope, Option<&Expr>),
+    scope: Scope,
+    value: Option<&Expr>,
     text: &str,
     effect: &Result<VariableEffect>,
 ) -> bool {
@@ -60,7 +62,7 @@ pub(in crate::session) async fn computed(
 
 async fn compute(session: &mut Session, text: &str) -> Result<String> {
     if session.place.is_alone() {
-        return without_units::compute_alone(session, text);
+        return alone::compute_alone(session, text);
     }
     let live = session.place.live()?;
     let dialect = Arc::clone(&live.database.dialect);
@@ -77,7 +79,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     // Not the transaction's own connection: that one does not wear the variables yet.
     let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
-    let rows = match session.place.handle.runs_on(&connection, Manner::Ask) {
+    let rows = match session.place.handle().runs_on(&connection, Manner::Ask) {
         Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
         Err(error) => Err(error),
     };
@@ -102,6 +104,8 @@ async fn dressed_answer(
         }
     }
     // The expression may be a call of anything.
-    session.settings.taint(live, connection, Leaves::Anything);
-    answer(connection, sql).await
+    let known = session.work.catalog(live).effectful(connection.unit());
+    let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
+    session.settings.taint(live, connection, leaves.max(Leaves::Anything));
+    pando_transaction::rows(&mut **connection, sql).await
 }

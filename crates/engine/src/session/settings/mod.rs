@@ -1,10 +1,13 @@
 //! What a session has set: variables, and what its open transaction takes back of them.
 
+pub(in crate::session) mod alone;
 pub(in crate::session) mod expression;
-pub(in crate::session) mod reset;
+pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
 pub(in crate::session) mod set;
-pub(in crate::session) mod set_config;
+pub(in crate::session) mod value_text;
+
+use pando_kernel::dialect::CLIENT_LANGUAGE;
 
 use crate::variables::Variables;
 
@@ -13,13 +16,74 @@ use crate::session::settings::savepoints::Mark;
 /// What a session has set.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Settings {
-    pub(in crate::session) variables: Variables,
+    variables: Variables,
     /// As they were when the open transaction began.
-    pub(in crate::session) at_begin: Option<Variables>,
+    at_begin: Option<Variables>,
     /// What was set when savepoints were made, where ROLLBACK TO takes back what was set after.
-    pub(in crate::session) savepoints: Vec<Mark>,
+    savepoints: Vec<Mark>,
     /// How often anything was set inside transactions: more than at a savepoint means that something was set after it.
-    pub(in crate::session) count: u64,
+    count: u64,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
-    pub(in crate::session) local: Vec<String>,
+    local: Vec<String>,
+}
+
+impl Settings {
+    pub(in crate::session) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// SET LOCAL texts of the open transaction, for units enlisted later.
+    pub(in crate::session) fn local(&self) -> &[String] {
+        &self.local
+    }
+
+    /// What is set is taken back at a return to one of the transaction's savepoints.
+    pub(in crate::session) fn has_savepoints(&self) -> bool {
+        !self.savepoints.is_empty()
+    }
+
+    /// The variables as they were when the open transaction began.
+    pub(in crate::session) fn before_transaction(&self) -> Option<&Variables> {
+        self.at_begin.as_ref()
+    }
+
+    /// A transaction begins, with which all that is set in it may be taken back.
+    pub(in crate::session) fn transaction_begins(&mut self) {
+        self.at_begin = Some(self.variables.clone());
+    }
+
+    /// Forgets what was the transaction's. Returns the variables as they were when it began.
+    pub(in crate::session) fn transaction_ends(&mut self) -> Option<Variables> {
+        self.local.clear();
+        self.savepoints.clear();
+        self.at_begin.take()
+    }
+
+    pub(in crate::session) fn go_back_to(&mut self, variables: Variables) {
+        self.variables = variables;
+    }
+
+    /// Something was set in the transaction, for the time that it takes.
+    pub(in crate::session) fn is_set_locally(&mut self, text: &str) {
+        self.count += 1;
+        self.local.push(text.to_owned());
+    }
+
+    /// Nothing is set any more.
+    pub(in crate::session) fn forget(&mut self) {
+        self.variables.clear();
+    }
+
+    /// Sets a variable that is known to fit.
+    pub(in crate::session) fn keep(&mut self, name: &str, value: &str) {
+        self.variables.set(name, value);
+    }
+
+    /// Units are told of the door's language where they take several.
+    pub(in crate::session) fn speaks(&mut self, language: Option<&str>) {
+        match language {
+            Some(language) => self.keep(CLIENT_LANGUAGE, language),
+            None => self.variables.unset(CLIENT_LANGUAGE),
+        }
+    }
 }

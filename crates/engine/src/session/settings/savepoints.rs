@@ -8,6 +8,10 @@ use crate::variables::{UNKNOWN, Variables};
 use crate::session::Session;
 use crate::session::settings::Settings;
 
+/// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its
+/// release.
+pub(in crate::session) const BECOMES_READ_ONLY: &str = "SET TRANSACTION READ ONLY";
+
 /// What was set when a savepoint was made.
 #[derive(Debug)]
 pub(in crate::session) struct Mark {
@@ -36,6 +40,20 @@ impl Settings {
             self.forget_read_only(locals);
         }
     }
+
+    /// A savepoint is released: what was set behind it stays, but for this.
+    fn forget_read_only(&mut self, behind: usize) {
+        let mut place = 0;
+        self.local.retain(|text| {
+            place += 1;
+            place <= behind || text != BECOMES_READ_ONLY
+        });
+    }
+
+    /// Whether the open transaction was told in its midst that it only reads.
+    pub(in crate::session) fn is_told_read_only(&self) -> bool {
+        self.local.iter().any(|text| text == BECOMES_READ_ONLY)
+    }
 }
 
 pub(in crate::session) fn mark(session: &mut Session, name: &str) {
@@ -45,7 +63,7 @@ pub(in crate::session) fn mark(session: &mut Session, name: &str) {
             variables: session.settings.variables.clone(),
             locals: session.settings.local.len(),
             settings: session.settings.count,
-            cursors: session.cursors.portals.keys().copied().collect(),
+            cursors: session.cursors.ids().collect(),
         });
     }
 }
@@ -55,15 +73,15 @@ pub(in crate::session) async fn close_cursors_behind(session: &mut Session, name
     let Some(mark) = session.settings.savepoints.iter().rfind(|mark| mark.name == name) else {
         return;
     };
-    let newer = session.cursors.portals.keys().filter(|id| !mark.cursors.contains(id));
-    let newer: Vec<CursorId> = newer.copied().collect();
+    let newer = session.cursors.ids().filter(|id| !mark.cursors.contains(id));
+    let newer: Vec<CursorId> = newer.collect();
     for id in newer {
         session.close_cursor(id).await;
     }
 }
 
-/// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until then when it joined: all are
-/// told anew what held at the savepoint.
+/// The units have returned to a savepoint. One that joined the transaction after it has been told what was set until
+/// then when it joined: all are told anew what held at the savepoint.
 pub(in crate::session) async fn return_to_mark(session: &mut Session, name: &str) -> Result<()> {
     let Some(at) = session.settings.savepoints.iter().rposition(|mark| mark.name == name) else {
         return Ok(());
@@ -87,6 +105,6 @@ pub(in crate::session) async fn return_to_mark(session: &mut Session, name: &str
         text.push_str("; ");
         text.push_str(local);
     }
-    session.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
-    session.work.transaction.run_everywhere(&text).await
+    session.work.transaction_mut().connections().for_each(|one| one.set_session_state(UNKNOWN));
+    session.work.transaction_mut().run_everywhere(&text).await
 }

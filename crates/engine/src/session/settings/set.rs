@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::session::TransactionState;
 use pando_sql::Span;
 use pando_sql::ast::{Assignment, Scope, Statement};
 use pando_transaction::finish;
@@ -15,13 +14,12 @@ use crate::plan::any_unit_of;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given};
 use crate::session::reply::made;
-use crate::session::run::connect::Aim;
 use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
-use crate::session::settings::set_config::value_text;
-use crate::session::transaction::modes::{defaulted, kind, next_mode};
+use crate::session::settings::value_text::value_text;
+use crate::session::transaction::modes::{defaulted, next_mode};
 use crate::session::transaction::{base, change_modes, end};
 
 /// A variable given at start-up.
@@ -38,7 +36,8 @@ pub(in crate::session) fn startup_variable(
     }
     match dialect.set(&name.to_lowercase(), &text)? {
         VariableEffect::Ignore | VariableEffect::LastInsertId(_) | VariableEffect::Back { .. } => {}
-        VariableEffect::Autocommit(on) => session.work.autocommit = on,
+        VariableEffect::Autocommit(true) => session.work.commits_each(),
+        VariableEffect::Autocommit(false) => session.work.commits_when_told(),
         VariableEffect::Replay | VariableEffect::Report { .. } => {
             session.settings.variables.set(&name.to_lowercase(), &text);
         }
@@ -68,7 +67,8 @@ pub(in crate::session) async fn set(
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
     let (mut reports, mut told) = (Vec::new(), Vec::new());
-    let (mut autocommit, mut last_insert_id, mut local, mut computes) = (None, None, false, false);
+    let (mut autocommit, mut last_insert_id) = (None, None);
+    let (mut holds, mut computes) = (Holds::InSession, false);
     let (mut applied, mut next) = (Vec::new(), Vec::new());
     let resets = assignments.iter().any(|one| one.value.is_none());
     for one in assignments {
@@ -80,7 +80,7 @@ pub(in crate::session) async fn set(
                     "set it on the storage units themselves",
                 ));
             }
-            Scope::Local => local = true,
+            Scope::Local => holds = Holds::InTransaction,
             Scope::Session | Scope::User => {}
         }
         let name = match one.scope {
@@ -93,7 +93,7 @@ pub(in crate::session) async fn set(
         };
         let mut text = one.value_span.of(&stmt.text).to_owned();
         let mut effect = dialect.set(&name, &text);
-        if is_expression(dialect.as_ref(), (one.scope, one.value.as_ref()), &text, &effect) {
+        if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
             text = expression::computed(session, &text, &variables).await?;
             effect = dialect.set(&name, &text);
@@ -136,47 +136,48 @@ pub(in crate::session) async fn set(
     }
     // A value that the session has already may be hidden by one that SET LOCAL has set.
     let may_be_hidden = !session.settings.local.is_empty();
-    if local || may_be_hidden || variables.id() != session.settings.variables.id() {
+    let is_local = holds == Holds::InTransaction;
+    if is_local || may_be_hidden || variables.id() != session.settings.variables.id() {
         // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
         let text = match computes || !dialect.error_fails_transaction() {
             true => dialect.set_statement(&applied),
             false if applied.is_empty() || !resets => stmt.text.to_string(),
             false => format!("{}; {}", stmt.text, dialect.set_statement(&applied)),
         };
-        apply(session, &text, local, variables).await?;
+        apply(session, &text, holds, variables).await?;
     }
-    session.work.modes.session.retain(|mode| !overruled.contains(&kind(mode)));
+    session.work.overrule_modes(&overruled);
     if let Some(key) = last_insert_id {
         session.place.facts_mut().last_insert_id = key;
     }
-    if let Some(on) = autocommit {
-        set_autocommit(session, on).await?;
-    }
+    choose_autocommit(session, autocommit).await?;
     tell(session, told);
-    session.outbox.pending.extend(reports);
+    session.outbox.tell_all(reports);
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
 }
 
+async fn choose_autocommit(session: &mut Session, chosen: Option<bool>) -> Result<()> {
+    match chosen {
+        Some(true) => end::commit_each(session).await,
+        Some(false) => {
+            end::commit_when_told(session);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
 fn tell(session: &mut Session, told: Vec<(String, String)>) {
     for (name, value) in told {
         session.place.facts_mut().tell(&name, &value);
-        session.outbox.pending.push_back(Event::Parameter { name, value });
+        session.outbox.tell(Event::Parameter { name, value });
     }
 }
 
-async fn set_autocommit(session: &mut Session, on: bool) -> Result<()> {
-    if on && !session.work.autocommit && session.work.transaction.state() != TransactionState::Idle
-    {
-        end::commit_implicitly(session).await?;
-    }
-    session.work.autocommit = on;
-    session.place.facts_mut().autocommit = on;
-    Ok(())
-}
-
-/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset, which knows nothing of the login.
+/// Takes variables back to what they were at login. Returns what has to be set for that behind a unit's own reset,
+/// which knows nothing of the login.
 fn as_at_login(
     session: &Session,
     dialect: &dyn Dialect,
@@ -198,7 +199,7 @@ fn as_at_login(
         // The role is no setting that RESET ALL knows.
         let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
         variables.clear();
-        if let Some(language) = session.place.live.as_ref().and_then(|live| live.client_language) {
+        if let Some(language) = session.place.current().and_then(|live| live.client_language) {
             variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
         }
         if let Some((name, value)) = role {
@@ -208,7 +209,8 @@ fn as_at_login(
         variables.unset(name);
     }
     let mut again = Vec::new();
-    for (known, value) in session.place.login.variables.iter().filter(|(known, _)| is_meant(known))
+    for (known, value) in
+        session.place.login().variables.iter().filter(|(known, _)| is_meant(known))
     {
         let known = known.to_lowercase();
         let text = value_text(&known, value, dialect);
@@ -223,17 +225,27 @@ fn as_at_login(
     Ok(again)
 }
 
-/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at once.
+/// For how long a setting holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Holds {
+    InSession,
+    /// SET LOCAL.
+    InTransaction,
+}
+
+/// Lets a storage unit judge the variables, then keeps them. Inside a transaction every enlisted unit takes them at
+/// once.
 pub(in crate::session) async fn apply(
     session: &mut Session,
     text: &str,
-    local: bool,
+    holds: Holds,
     variables: Variables,
 ) -> Result<()> {
+    let local = holds == Holds::InTransaction;
     let live = session.place.live()?;
-    if session.work.transaction.state() != TransactionState::Idle {
+    if !session.work.is_idle() {
         session.settle_cursors().await?;
-        if session.work.transaction.units().is_empty() && live.has_units() {
+        if session.work.transaction().units().is_empty() && live.has_units() {
             let unit = any_unit_of(&live.database)?;
             let (mut connection, swallow) = session.enlisted(&live, &unit, Aim::Reads).await?;
             let mut result = Ok(());
@@ -248,9 +260,9 @@ pub(in crate::session) async fn apply(
         }
         end::attend_transaction(session)?;
         // Where it fails on one unit it may have been done on others.
-        let connections = session.work.transaction.connections();
+        let connections = session.work.transaction_mut().connections();
         connections.for_each(|connection| connection.set_session_state(UNKNOWN));
-        let taken = session.work.transaction.run_everywhere(text).await;
+        let taken = session.work.transaction_mut().run_everywhere(text).await;
         end::let_go(session).await;
         taken?;
         session.settings.count += 1;
@@ -265,7 +277,8 @@ pub(in crate::session) async fn apply(
         let mut set = variables.list().iter().filter(|one| !known.contains(one));
         let only_users = set.all(|(name, _)| name.starts_with('@'));
         session.settings.variables = variables;
-        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it was set must serve nobody else.
+        // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it
+        // was set must serve nobody else.
         let dialect = &live.database.dialect;
         let id = if dialect.error_fails_transaction()
             || dialect.prepares_with_settings() && !only_users
@@ -276,7 +289,7 @@ pub(in crate::session) async fn apply(
         };
         session
             .work
-            .transaction
+            .transaction_mut()
             .connections()
             .for_each(|connection| connection.set_session_state(id));
         return Ok(());
@@ -305,7 +318,7 @@ async fn try_variables(
 ) -> Result<()> {
     let unit = any_unit_of(&live.database)?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
-    session.place.handle.runs_on(&connection, Manner::Ask)?;
+    session.place.handle().runs_on(&connection, Manner::Ask)?;
     let replies = session.dress(live, &mut connection)?;
     let mut tried = Ok(());
     for _ in 0..replies {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::administration::{Administration, Answer, Caller, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::redacted;
@@ -15,8 +14,8 @@ use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
 use crate::session::Session;
 use crate::session::place::Place;
 use crate::session::reply::made;
+use crate::session::settings::piped;
 use crate::session::statement::inquiry;
-use crate::session::statement::text::piped;
 use crate::session::transaction::verbs::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
@@ -32,8 +31,8 @@ enum Own {
     DropDatabase(String, Unless),
 }
 
-/// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration may be a password, or a whole
-/// configuration.
+/// A statement's text as other sessions may see it. What stands in brackets or quotes of one about the configuration
+/// may be a password, or a whole configuration.
 pub(in crate::session) fn told(stmt: &Statement) -> Arc<str> {
     if !matches!(stmt.kind, Kind::Administration) {
         return Arc::clone(&stmt.text);
@@ -56,10 +55,10 @@ pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
 }
 
 impl Place {
-    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit may know statements that are not known here,
-    /// and so may one that a hint names.
+    /// Refuses what begins as no statement does, where a server reads it: before anything is made of it. A single unit
+    /// may know statements that are not known here, and so may one that a hint names.
     pub(in crate::session) fn refuse_unreadable(&self, stmt: &Statement) -> Result<()> {
-        let several = || self.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+        let several = || self.current().is_some_and(|live| live.database.units.len() > 1);
         if matches!(stmt.kind, Kind::Opaque) && several() && !names_unit(stmt) {
             return Err(unknown(&stmt.text));
         }
@@ -67,7 +66,7 @@ impl Place {
     }
 
     fn administration(&self) -> Result<Arc<dyn Administration>> {
-        let administration = self.engine.administration().cloned();
+        let administration = self.engine().administration().cloned();
         administration.ok_or_else(|| Error::internal("nobody administers the configuration"))
     }
 }
@@ -76,7 +75,7 @@ impl Place {
 pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Statement> {
     let syntax = session.place.syntax()?;
     let text = &session.place.settled(text)?;
-    if let Some(administration) = session.place.engine.administration()
+    if let Some(administration) = session.place.engine().administration()
         && administration.takes(text, syntax)
     {
         let alone = text.trim_end_matches(|end: char| end == ';' || end.is_whitespace());
@@ -94,7 +93,8 @@ pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Sta
 /// The columns of the rows that will answer such a statement.
 ///
 /// # Errors
-/// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with the statement.
+/// `TooLarge` for a long text, which would be read here, on the event loop: it need not be prepared. What is wrong with
+/// the statement.
 pub(in crate::session) fn administration_columns(
     session: &Session,
     text: &str,
@@ -112,7 +112,7 @@ pub(in crate::session) fn administration_columns(
 
 /// Runs a statement about the configuration.
 pub(in crate::session) async fn administer(session: &mut Session, text: &str) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     match ordered(session, Order::Statement(text)).await? {
         Answer::Done(verb) => {
             made::complete(session, &verb);
@@ -130,8 +130,8 @@ pub(in crate::session) async fn administer(session: &mut Session, text: &str) ->
     }
 }
 
-/// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the wait for it. What it changed is seen
-/// by the session's next statement.
+/// Has an order carried out, beside the event loops: it may have to build a whole configuration anew. A cancel ends the
+/// wait for it. What it changed is seen by the session's next statement.
 pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>) -> Result<Answer> {
     let administration = session.place.administration()?;
     let caller = caller(session);
@@ -150,8 +150,8 @@ pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>)
         };
         administration.carry_out(&caller, order).await
     };
-    let inner = Arc::clone(&session.place.engine.inner);
-    session.place.handle.taken(inner.aside.run(&inner.runtime, size, work)).await?
+    let inner = Arc::clone(&session.place.engine().inner);
+    session.place.handle().taken(inner.aside.run(&inner.runtime, size, work)).await?
 }
 
 /// Work on a text of the client's that may take its time, beside the event loops.
@@ -160,27 +160,27 @@ pub(in crate::session) async fn beside<T: Send + 'static>(
     text: String,
     work: impl FnOnce(&str) -> T + Send + 'static,
 ) -> Result<T> {
-    let inner = Arc::clone(&session.place.engine.inner);
+    let inner = Arc::clone(&session.place.engine().inner);
     let size = text.len();
     if size < HEAVY {
         return Ok(work(&text));
     }
     let work = async move { work(&text) };
-    session.place.handle.taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
+    session.place.handle().taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
 }
 
 fn caller(session: &Session) -> Caller {
     // What a request opens around its statements is a transaction only once a unit is in it.
-    let inside = match session.work.opened {
-        Opened::Client => session.work.transaction.state() != TransactionState::Idle,
+    let inside = match session.work.opened() {
+        Opened::Client => !session.work.is_idle(),
         Opened::Statement | Opened::Steps | Opened::Pipeline => !session.work.has_reached_none(),
     };
     Caller {
-        user: session.place.login.user.clone(),
-        database: session.place.facts.database.clone(),
-        databases: session.place.login.databases.clone(),
-        is_administrator: session.place.login.is_administrator,
-        family: session.place.login.family,
+        user: session.place.login().user.clone(),
+        database: session.place.facts().database.clone(),
+        databases: session.place.login().databases.clone(),
+        is_administrator: session.place.login().is_administrator,
+        family: session.place.login().family,
         in_transaction: inside,
     }
 }

@@ -3,16 +3,14 @@
 use pando_kernel::administration::{Order, Unless};
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::{Completion, Event};
-use pando_kernel::session::TransactionState;
+use pando_kernel::event::Completion;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, Statement};
 
 use crate::plan::unread as syntax_error;
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::place::stand;
-use crate::session::statement::administer;
+use crate::session::statement::{administer, stand};
 use crate::session::transaction::end;
 
 /// What happens to a database.
@@ -30,7 +28,7 @@ pub(in crate::session) async fn define_database(
 ) -> Result<bool> {
     let fate = match define.action {
         _ if define.object != ObjectKind::Database
-            || session.place.engine.administration().is_none() =>
+            || session.place.engine().administration().is_none() =>
         {
             return Ok(false);
         }
@@ -41,17 +39,17 @@ pub(in crate::session) async fn define_database(
         | DefineAction::Rename
         | DefineAction::Comment => return Ok(false),
     };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     let name = name_alone(stmt, define, dialect.as_ref())?;
     let unless = if define.conditional { Unless::Passes } else { Unless::Fails };
-    let current = session.place.facts.database.as_deref();
+    let current = session.place.facts().database.as_deref();
     let is_current = current.is_some_and(|current| current.eq_ignore_ascii_case(name));
     // A session of a family whose databases have schemas cannot be without one.
     if fate == Fate::Dropped && is_current && dialect.default_schema().is_some() {
         return Err(server_error(0, "55006", "cannot drop the currently open database"));
     }
-    if dialect.definitions_commit() && session.work.transaction.state() != TransactionState::Idle {
+    if dialect.definitions_commit() && !session.work.is_idle() {
         end::commit_implicitly(session).await?;
     }
     match fate {
@@ -70,12 +68,11 @@ pub(in crate::session) async fn define_database(
         Fate::Created => ("CREATE DATABASE", 1),
         Fate::Dropped => ("DROP DATABASE", 0),
     };
-    session.outbox.pending.push_back(Event::Complete(Completion {
+    session.outbox.complete(Completion {
         tag: tag.into(),
         affected: Some(affected),
-        more: !session.outbox.queue.is_empty(),
         ..Completion::default()
-    }));
+    });
     Ok(true)
 }
 

@@ -1,4 +1,5 @@
-//! What only a session can do of a statement about the configuration: read a statement as it would, and tell what it knows of tables.
+//! What only a session can do of a statement about the configuration: read a statement as it would, and tell what it
+//! knows of tables.
 
 use std::sync::Arc;
 
@@ -14,7 +15,6 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
-use crate::session::place::visible::find;
 use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
 use crate::session::statement::{administer, parse_tree};
@@ -81,17 +81,16 @@ async fn about_tables(
     database: Option<String>,
     tables: &[String],
 ) -> Result<Vec<Vec<String>>> {
-    let current = session.place.facts.database.clone();
+    let current = session.place.facts().database.clone();
     let name = database.or_else(|| current.clone()).ok_or(ErrorKind::NoDatabase)?;
-    if !session.place.facts.databases.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+    if !session.place.facts().databases.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
         return Err(ErrorKind::UnknownDatabase(name).into());
     }
-    let there = find(&session.place.snapshot, &name, &session.place.login)?;
+    let there = session.place.find(&name)?;
     if !there.has_units() {
         return Err(without_units(&there.database.name));
     }
-    let here = session.place.live.replace(Arc::clone(&there));
-    session.place.facts_mut().database = Some(there.database.name.clone());
+    let away = session.place.go_to(&there);
     let mut rows = Vec::new();
     let mut told = Ok(());
     for table in tables {
@@ -100,8 +99,7 @@ async fn about_tables(
             break;
         }
     }
-    session.place.live = here;
-    session.place.facts_mut().database = current;
+    session.place.come_back(Some(away));
     told.map(|()| rows)
 }
 
@@ -141,7 +139,7 @@ async fn names_in(
     label: &str,
 ) -> Result<Vec<String>> {
     let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
-    let window = session.outbox.window.take();
+    let window = session.outbox.take_window();
     line::run_on_units(session, &stmt, Given::default()).await?;
     let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
     while let Some(event) = session.next_of_reply().await? {
@@ -163,6 +161,6 @@ async fn names_in(
             }
         }
     }
-    session.outbox.window = window;
+    session.outbox.limit_again(window);
     Ok(names)
 }

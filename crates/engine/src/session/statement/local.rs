@@ -5,15 +5,15 @@ use pando_kernel::event::Event;
 use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
 
 use crate::session::Session;
-use crate::session::bulk::copy;
-use crate::session::cursors::declared;
 use crate::session::given::Given;
-use crate::session::place::stand;
 use crate::session::reply::made;
-use crate::session::settings::{reset, set, set_config};
-use crate::session::statement::{administer, database, maintain, named, preview, processlist};
+use crate::session::settings::set;
+use crate::session::statement::{
+    administer, copy, cursor, database, lock_tables, maintain, named, preview, processlist, reset,
+    set_config, stand,
+};
 use crate::session::transaction::modes::is_global;
-use crate::session::transaction::{deferred, serializable, table_lock, verbs};
+use crate::session::transaction::{deferred, serializable, verbs};
 
 /// Answers a statement that needs no storage unit; false when it needs one.
 pub(in crate::session) async fn start_local(
@@ -23,7 +23,7 @@ pub(in crate::session) async fn start_local(
 ) -> Result<bool> {
     session.place.refuse_alone(&stmt.kind)?;
     match &stmt.kind {
-        Kind::Empty => session.outbox.pending.push_back(Event::Empty),
+        Kind::Empty => session.outbox.tell(Event::Empty),
         Kind::Transaction(Transaction::Set { session: true, .. }) if is_global(&stmt.text) => {
             return Err(Error::unsupported(
                 30001,
@@ -36,7 +36,7 @@ pub(in crate::session) async fn start_local(
             session.outbox.name_start(&stmt.text);
         }
         Kind::Set(assignments) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             set::set(session, stmt, assignments, given).await?;
         }
         Kind::Use(name) => {
@@ -45,12 +45,12 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Kill { id, query_only } => {
             let whose =
-                (!session.place.login.is_administrator).then_some(&*session.place.login.user);
-            session.place.engine.kill(*id, *query_only, whose)?;
+                (!session.place.login().is_administrator).then_some(&*session.place.login().user);
+            session.place.engine().kill(*id, *query_only, whose)?;
             made::complete(session, "KILL");
         }
         Kind::Preview(span) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             preview::preview(session, span.of(&stmt.text), given).await?;
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
@@ -58,31 +58,31 @@ pub(in crate::session) async fn start_local(
             return Box::pin(database::define_database(session, stmt, define)).await;
         }
         Kind::Prepare { name, types, body } => {
-            session.work.refuse_if_failed(false)?;
-            named::prepare_named(session, (&name.value, types), body, &stmt.text)?;
+            session.work.refuse_if_failed()?;
+            named::prepare_named(session, &name.value, types, body, &stmt.text)?;
         }
         Kind::Execute { name, arguments } => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             named::execute_named(session, &name.value, arguments, &stmt.text).await?;
         }
         Kind::Deallocate(name) => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
         }
-        Kind::Cursor(cursor) => {
-            session.work.refuse_if_failed(false)?;
-            declared::sql_cursor(session, stmt, cursor, given).await?;
+        Kind::Cursor(verb) => {
+            session.work.refuse_if_failed()?;
+            cursor::sql_cursor(session, stmt, verb, given).await?;
         }
         Kind::Lock(tables) => {
-            if !table_lock::lock_in_transaction(session, stmt, tables).await? {
-                table_lock::lock_tables(session, tables)?;
+            if !lock_tables::lock_in_transaction(session, stmt, tables).await? {
+                lock_tables::lock_tables(session, tables)?;
             }
         }
-        Kind::Copy(copy) if copy.direction == CopyDirection::FromClient => {
+        Kind::Copy(own) if own.direction == CopyDirection::FromClient => {
             return copy::start_bulk(session, stmt).await;
         }
-        Kind::Copy(copy) if copy.direction == CopyDirection::ToClient => {
-            let Some(query) = &copy.query else { return Ok(false) };
+        Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
+            let Some(query) = &own.query else { return Ok(false) };
             return copy::start_copy_of(session, stmt, query).await;
         }
         Kind::Load(_) => return copy::start_bulk(session, stmt).await,
@@ -91,7 +91,7 @@ pub(in crate::session) async fn start_local(
         }
         // LISTEN is refused: nobody listens.
         Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             made::complete(session, "UNLISTEN");
         }
         Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {

@@ -1,11 +1,10 @@
-//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked, and the answers are told of
-//! the logic table.
+//! ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE, where they answer with rows: every node of a table is asked,
+//! and the answers are told of the logic table.
 
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::presentation::Maintained;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Kind as ValueKind, Value};
 use pando_sql::ast::{Kind, ObjectName, Statement};
 use pando_sql::{Edits, Span};
@@ -37,10 +36,10 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     {
         return Ok(false);
     }
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
-    if messages && session.work.transaction.state() != TransactionState::Idle {
+    if messages && !session.work.is_idle() {
         end::commit_implicitly(session).await?;
     }
     let list = Span::new(first.span.start, last.span.end);
@@ -73,7 +72,7 @@ async fn maintain_one(
     match session.plan(&live, &stmt, &Given::default(), Purpose::Run).await {
         Ok(plan) => {
             let (columns, rows) = asked(session, &live, &plan).await?;
-            Ok((columns, told(rows, &name, (kind, &plan))))
+            Ok((columns, told(rows, &name, kind, &plan)))
         }
         Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => {
             Ok((Vec::new(), missing(&name, kind)))
@@ -121,7 +120,7 @@ fn computed(kind: &Maintained) -> Vec<Column> {
 }
 
 /// What the nodes said, told of the logic table.
-fn told(rows: Vec<Vec<Value>>, name: &str, (kind, plan): (&Maintained, &Plan)) -> Vec<Vec<Value>> {
+fn told(rows: Vec<Vec<Value>>, name: &str, kind: &Maintained, plan: &Plan) -> Vec<Vec<Value>> {
     let text = |text: &str| Value::Text(text.to_owned());
     match kind {
         Maintained::Messages { .. } => {

@@ -14,7 +14,8 @@ use crate::session::{Session, line};
 
 pub(in crate::session) fn prepare_named(
     session: &mut Session,
-    (name, types): (&str, &[String]),
+    name: &str,
+    types: &[String],
     body: &PrepareBody,
     text: &str,
 ) -> Result<()> {
@@ -35,8 +36,8 @@ pub(in crate::session) fn prepare_named(
     let named = Named::new(prepared, Some(text.into()));
     // MySQL's takes the place of the one before.
     match session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-        true => session.memory.named.add(name, named)?,
-        false => session.memory.named.put(name, named)?,
+        true => session.memory.named_mut().add(name, named)?,
+        false => session.memory.named_mut().put(name, named)?,
     }
     made::complete(session, "PREPARE");
     Ok(())
@@ -48,12 +49,12 @@ pub(in crate::session) async fn execute_named(
     arguments: &[Expr],
     text: &str,
 ) -> Result<()> {
-    let prepared = Arc::clone(session.memory.named.get(name)?);
+    let prepared = Arc::clone(session.memory.named().get(name)?);
     let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
     let parameters: Result<Vec<Parameter>> = arguments
         .iter()
         .zip(declared)
-        .map(|(given, declared)| argument(session, (given, text), declared).map(Parameter::made))
+        .map(|(given, declared)| argument(session, given, text, declared).map(Parameter::made))
         .collect();
     let parameters = parameters?;
     if parameters.len() as u64 != u64::from(prepared.statement.parameters) {
@@ -68,16 +69,17 @@ pub(in crate::session) async fn execute_named(
         Box::pin(prepare::learn_types(session, &prepared)).await?;
     }
     let declared = Arc::clone(prepared.types());
-    let given = Given { parameters, declared, prepared: true, ..Given::default() };
+    let given = Given { parameters, declared, prepared: true, ..Given::of_client() };
     let statement = Arc::clone(&prepared.statement);
     Box::pin(line::run(session, &statement, given)).await
 }
 
-/// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very type of the parameter, and no length of it,
-/// says nothing new.
+/// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very
+/// type of the parameter, and no length of it, says nothing new.
 pub(in crate::session) fn argument(
     session: &Session,
-    (argument, text): (&Expr, &str),
+    argument: &Expr,
+    text: &str,
     declared: u32,
 ) -> Result<Value> {
     if let Node::Cast { operand, to } = &argument.node {
@@ -93,7 +95,7 @@ pub(in crate::session) fn argument(
     }
     let Node::Variable(name) = &argument.node else { return literal(argument) };
     let name = name.to_lowercase();
-    let known = session.settings.variables.list().iter().find(|(known, _)| *known == name);
+    let known = session.settings.variables().list().iter().find(|(known, _)| *known == name);
     let Some((_, text)) = known else { return Ok(Value::Null) };
     let live = session.place.live()?;
     let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
@@ -110,11 +112,11 @@ pub(in crate::session) fn argument(
 pub(in crate::session) fn deallocate(session: &mut Session, name: Option<&str>) -> Result<()> {
     match name {
         None => {
-            session.memory.named.clear();
+            session.memory.named_mut().clear();
             made::complete(session, "DEALLOCATE ALL");
         }
         Some(name) => {
-            if !session.memory.named.remove(name) {
+            if !session.memory.named_mut().remove(name) {
                 return Err(ErrorKind::UnknownStatement(name.to_owned()).into());
             }
             made::complete(session, "DEALLOCATE");

@@ -1,4 +1,5 @@
-//! What a session has made under names and is shown as its own: on a storage unit these lists tell of the pool's connections, whose statements are anybody's.
+//! What a session has made under names and is shown as its own: on a storage unit these lists tell of the pool's
+//! connections, whose statements are anybody's.
 
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ pub(in crate::session) fn show_own(session: &mut Session, text: &str) -> Result<
     if !is_asked {
         return Ok(());
     }
-    let statements = session.memory.named.iter().map(|(name, one)| (name.to_owned(), one.clone()));
+    let statements =
+        session.memory.named().iter().map(|(name, one)| (name.to_owned(), one.clone()));
     let own = Own { statements: statements.collect(), cursors: session.cursors.own_cursors() };
     let of_statements = own.statements.iter().map(|(_, one)| match &one.from {
         Some(text) => text.len(),

@@ -9,7 +9,6 @@ use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
 use pando_kernel::route::Need;
-use pando_kernel::session::TransactionState;
 use pando_kernel::{Column, Columns, Native, NeutralCodec};
 use pando_sql::ast::{Kind, Transaction};
 
@@ -18,13 +17,14 @@ use crate::plan::Purpose;
 
 use crate::session::Session;
 use crate::session::errors::unknown_table;
-use crate::session::given::Given;
+use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
-use crate::session::run::connect::Aim;
+use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::template::moment;
 use crate::session::statement::{administer, without_units};
 use crate::session::steps::frame;
+use crate::session::steps::planning::Ready;
 use crate::session::transaction::temporary;
 
 /// Parses one statement.
@@ -40,9 +40,11 @@ pub(in crate::session) fn make_prepared(
             Transaction::Commit { .. } | Transaction::Rollback { .. } | Transaction::RollbackTo(_)
         ) | Kind::Empty
     );
-    session.work.refuse_if_failed(ends)?;
-    let reading = &session.place.engine.inner.reading;
-    let share = reading.keep(&session.memory.kept, (&sql, &statement))?;
+    if !ends {
+        session.work.refuse_if_failed()?;
+    }
+    let reading = &session.place.engine().inner.reading;
+    let share = reading.keep(session.memory.kept(), (&sql, &statement))?;
     Ok(Arc::new(Prepared::new(sql, statement, declared).counted(share)))
 }
 
@@ -65,8 +67,8 @@ pub(in crate::session) async fn describe_prepared(
     Ok(prepared.description.get_or_init(|| description).clone())
 }
 
-/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units may keep it prepared. Once only it is
-/// left to each unit, which prepares it for that execution.
+/// Asks for the types of a statement's parameters when it comes again without anybody knowing them: with them its units
+/// may keep it prepared. Once only it is left to each unit, which prepares it for that execution.
 ///
 /// # Errors
 /// What a storage unit says, as it would to the execution.
@@ -98,7 +100,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             return Ok(Description { parameters: Vec::new(), columns: Some(columns) });
         }
         Kind::Execute { name, .. } => {
-            let inner = Arc::clone(session.memory.named.get(&name.value)?);
+            let inner = Arc::clone(session.memory.named().get(&name.value)?);
             let columns = Box::pin(describe_prepared(session, &inner)).await?.columns;
             return Ok(Description { parameters: Vec::new(), columns });
         }
@@ -112,7 +114,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             return Ok(Description { parameters: Vec::new(), columns });
         }
         Kind::Administration => {
-            session.work.refuse_if_failed(false)?;
+            session.work.refuse_if_failed()?;
             let columns = administer::administration_columns(session, &stmt.text)?;
             return Ok(Description { parameters: Vec::new(), columns });
         }
@@ -139,7 +141,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Utility { .. }
         | Kind::Opaque => {}
     }
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let away = elsewhere::leave(session, stmt)?;
     let result = describe_on_unit(session, prepared).await;
     session.place.come_back(away);
@@ -159,13 +161,15 @@ pub(in crate::session) async fn describe_on_unit(
     session.settle_cursors().await?;
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
-    let plan = match session.plan(&live, &stmt, &Given::default(), Purpose::Describe).await {
-        Err(refusal) => return frame::describe_in_steps(session, &live, prepared, refusal).await,
-        Ok(plan) => plan,
+    let plan = match session.ready(&live, &stmt, &Given::default(), Purpose::Describe).await? {
+        Ready::Run(plan) => *plan,
+        Ready::Steps(found) => {
+            return frame::describe_in_steps(session, &live, prepared, *found).await;
+        }
     };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let inside = session.work.transaction.state() != TransactionState::Idle;
+    let inside = !session.work.is_idle();
     let (mut connection, swallow) = if inside {
         session.enlisted(&live, &unit.target.unit, Aim::Reads).await?
     } else {
@@ -186,8 +190,9 @@ pub(in crate::session) async fn describe_on_unit(
     };
     session.release_channel(channel).await;
     let mut described = described?;
-    if let Some(columns) = &mut described.columns {
-        Origin::of(&live, &plan).rename(columns);
+    if let Some(mut columns) = described.columns.take() {
+        Origin::of(&live, &plan).rename(&mut columns);
+        described.columns = Some(turned_columns(&plan, columns)?);
     }
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
     for (native, index) in described.parameters.iter().zip(&unit.parameters) {
@@ -215,8 +220,8 @@ pub(in crate::session) async fn fields(session: &mut Session, table: &str) -> Re
     let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
     let prepared = make_prepared(session, text.into(), Vec::new())?;
     let columns = describe_prepared(session, &prepared).await?.columns;
-    session.outbox.pending.extend(columns.map(Event::Columns));
-    session.outbox.pending.push_back(Event::Complete(Completion::default()));
+    session.outbox.tell_all(columns.map(Event::Columns));
+    session.outbox.tell(Event::Complete(Completion::default()));
     Ok(())
 }
 

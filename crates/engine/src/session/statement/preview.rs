@@ -17,7 +17,7 @@ pub(in crate::session) async fn preview(
 ) -> Result<()> {
     let live = session.place.live()?;
     let syntax = live.database.dialect.syntax();
-    if session.place.engine.administration().is_some_and(|own| own.takes(text, syntax)) {
+    if session.place.engine().administration().is_some_and(|own| own.takes(text, syntax)) {
         return Err(Error::unsupported(
             30001,
             "a statement about the configuration is sent to no storage unit",
@@ -27,15 +27,17 @@ pub(in crate::session) async fn preview(
     let stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
     session.place.guard(&stmt)?;
     let mut units = Vec::new();
-    match session.planned(&live, &stmt, given, Purpose::Run).await {
-        Ok(Planned::Plan(plan)) => units.extend(plan.units),
-        Ok(Planned::Assembly(assembly)) => {
+    match session.planned(&live, &stmt, given, Purpose::Run).await? {
+        Planned::Run(plan) => units.extend(plan.units),
+        Planned::Assembly(assembly) => {
             units = assembly::shown(session, &live, &assembly, given).await?
         }
-        Ok(Planned::Needs(_)) => {
+        Planned::Steps(found) => {
+            units = frame::shown_steps(session, &live, &stmt, given, found.steps).await?;
+        }
+        Planned::Needs(_) => {
             return Err(Error::internal("planning asks for what is known"));
         }
-        Err(refusal) => units = frame::shown_steps(session, &live, &stmt, given, refusal).await?,
     }
     let rows: Vec<Vec<Value>> = units
         .iter()

@@ -16,14 +16,14 @@ pub(in crate::session) fn processlist(session: &mut Session) -> Result<()> {
     let text = |text: &str| Value::Text(text.to_owned());
     let rows: Vec<Vec<Value>> = session
         .place
-        .engine
+        .engine()
         .inner
         .registry
         .all()
         .into_iter()
         // What others ask for is told to administrators only.
         .filter(|handle| {
-            session.place.login.is_administrator || handle.user == session.place.login.user
+            session.place.login().is_administrator || handle.user == session.place.login().user
         })
         .map(|handle| {
             let activity = handle.activity();

@@ -2,30 +2,29 @@
 
 use std::sync::Arc;
 
-use pando_kernel::dialect::{Facts, MODE};
 use pando_kernel::error::Result;
-use pando_kernel::session::TransactionState;
-use pando_kernel::{Columns, Description, Native, NeutralCodec, Parameter};
+use pando_kernel::{Columns, Description, Native, NeutralCodec};
 use pando_sql::ast::{CopyDirection, Cursor, Kind, Statement};
 
-use crate::evaluate::{Answer, Source};
-use crate::plan::{unread as syntax_error, without_units};
+use crate::evaluate::Answer;
+use crate::plan::without_units;
 
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::made;
+use crate::session::settings::alone::alone;
 
 impl Place {
     /// Whether there is no storage unit to ask where the session stands.
     pub(in crate::session) fn is_alone(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| !live.has_units())
+        self.current().is_some_and(|live| !live.has_units())
     }
 
     /// Refuses what is done here, and yet not without a storage unit.
     pub(in crate::session) fn refuse_alone(&self, kind: &Kind) -> Result<()> {
-        let Some(live) = self.live.as_ref().filter(|_| self.is_alone()) else {
+        let Some(live) = self.current().filter(|_| self.is_alone()) else {
             return Ok(());
         };
         let asks_units = match kind {
@@ -76,36 +75,4 @@ pub(in crate::session) fn describe_alone(
     let columns = Columns { list: list.into(), codec: Arc::new(NeutralCodec) };
     let parameters = vec![Native::default(); stmt.parameters as usize];
     Ok(Description { parameters, columns: Some(columns) })
-}
-
-/// The value of an expression as a literal.
-pub(in crate::session) fn compute_alone(session: &Session, text: &str) -> Result<String> {
-    let live = session.place.live()?;
-    let dialect = &live.database.dialect;
-    let stmt =
-        pando_sql::parse(&format!("SELECT {text}"), dialect.syntax()).map_err(syntax_error)?;
-    let answer = alone(session, &stmt, Some(&[]))?;
-    let value = answer.rows.first().and_then(|row| row.first());
-    value.map(|value| dialect.literal(value)).ok_or_else(|| without_units(&live.database.name))
-}
-
-fn alone(session: &Session, stmt: &Statement, parameters: Option<&[Parameter]>) -> Result<Answer> {
-    let live = session.place.live()?;
-    let facts = Facts { settings: told_settings(session), ..(*session.place.facts).clone() };
-    let source = Source::new(live.database.dialect.as_ref(), &facts, parameters);
-    let answer = source.and_then(|source| source.answer(stmt));
-    answer.ok_or_else(|| without_units(&live.database.name))
-}
-
-/// The session's variables, and the modes of the open transaction as such.
-fn told_settings(session: &Session) -> Arc<[(String, String)]> {
-    let shared = session.settings.variables.shared();
-    if session.work.transaction.state() == TransactionState::Idle {
-        return shared;
-    }
-    let modes = session.work.transaction.modes().iter().map(|mode| {
-        let kind = mode.split(' ').next().unwrap_or_default().to_lowercase();
-        (format!("{MODE}{kind}"), mode.clone())
-    });
-    shared.iter().cloned().chain(modes).collect()
 }

@@ -1,5 +1,5 @@
-//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are written into the
-//! statement as tables.
+//! Statements answered over rows read before: the rows come through the whole line like any other query's, and are
+//! written into the statement as tables.
 
 use std::sync::Arc;
 
@@ -7,20 +7,14 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
 use pando_kernel::row::Rows;
-use pando_kernel::session::TransactionState;
-use pando_kernel::{Column, Columns, Execution};
-use pando_pool::{Connection, Left};
+use pando_kernel::{Column, Columns};
 use pando_sql::ast::Statement;
-use pando_sql::{Edits, Syntax};
 
 use crate::execute::too_much;
-use crate::handle::Manner;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::given::{Given, Run};
-use crate::session::run::connect::Started;
-use crate::session::run::planning::MAX_NEEDS;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, snapshot, units};
 use crate::session::{Session, line};
@@ -39,7 +33,7 @@ pub(in crate::session) async fn assemble(
     let relations = dialect.relations().ok_or_else(|| {
         Error::internal("an assembly in a language that has no way to write its tables")
     })?;
-    relations.check(session.settings.variables.list())?;
+    relations.check(session.settings.variables().list())?;
     if assembly.changes() {
         base::refuse_in_base(session, "a change of rows by those of other shards")?;
     }
@@ -49,50 +43,45 @@ pub(in crate::session) async fn assemble(
     }
     let as_one =
         assembly.changes() || assembly.reads.len() > 1 && snapshot::asks_for_one_state(session);
-    if as_one && session.work.transaction.state() == TransactionState::Idle {
-        if !session.work.autocommit {
+    if as_one && session.work.is_idle() {
+        if !session.work.autocommit() {
             units::ready_all(session).await?;
         }
         begin::open_if_idle(session, Opened::Statement);
     }
     if assembly.changes() {
         // What a change reads comes from where it writes: replicas may lag behind.
-        session.work.transaction.wrote_if_open();
+        session.work.transaction_mut().wrote_if_open();
     }
     let mut reads = Vec::new();
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
         let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
         let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
-        let Planned::Plan(plan) = planned else {
+        let Planned::Run(mut plan) = planned else {
             return Err(Error::internal("reading one table needs an assembly"));
         };
+        // The statement over them compares what is stored, and what it gives is turned.
+        plan.merge.cells.clear();
         reads.push((stmt, *plan));
     }
-    let (facts, window, queue) = (
-        session.place.facts.clone(),
-        session.outbox.window.take(),
-        std::mem::take(&mut session.outbox.queue),
-    );
-    let opened = session.work.opened;
-    if opened == Opened::Statement {
-        // The end of a read is not the statement's.
-        session.work.opened = Opened::Pipeline;
-    }
-    let tables = read_tables(session, live, (assembly, relations), reads).await;
-    (session.place.facts, session.outbox.window, session.outbox.queue, session.work.opened) =
-        (facts, window, queue, opened);
+    let (facts, aside) = (Arc::clone(session.place.facts()), session.outbox.set_aside());
+    // The end of a read is not the statement's.
+    let opened = session.work.outlives_statements();
+    let tables = read_tables(session, live, assembly, relations, reads).await;
+    session.place.knows_again(facts);
+    session.outbox.take_up(aside);
+    session.work.is_opened_for(opened);
     let tables = tables?;
-    for _ in 0..MAX_NEEDS {
-        let planned = session
-            .in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
-        match planned? {
-            Planned::Plan(plan) => return Ok(*plan),
-            Planned::Needs(need) => Box::pin(session.find_out(live, need)).await?,
-            Planned::Assembly(_) => return Err(Error::internal("an assembly of an assembly")),
+    let finished = session.find_out_until(live, Some(given), |ctx| {
+        assembly.finish(ctx, &tables, Purpose::Run).map(Planned::known)
+    });
+    match Box::pin(finished).await? {
+        Planned::Run(plan) => Ok(*plan),
+        Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => {
+            Err(Error::internal("an assembly of an assembly"))
         }
     }
-    Err(Error::internal("planning asks for ever more"))
 }
 
 /// What an assembly sends where: its reads, and the statement over them with names for their rows.
@@ -108,7 +97,7 @@ pub(in crate::session) async fn shown(
             .map_err(crate::plan::unread)?;
         let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
         let plan = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await;
-        if let Planned::Plan(plan) = plan? {
+        if let Planned::Run(plan) = plan? {
             units.extend(plan.units);
         }
     }
@@ -116,7 +105,7 @@ pub(in crate::session) async fn shown(
     let tables: Vec<Inline> = assembly.tables().map(named).collect();
     let rest =
         session.in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
-    if let Planned::Plan(plan) = rest? {
+    if let Planned::Run(plan) = rest? {
         units.extend(plan.units);
     }
     Ok(units)
@@ -126,7 +115,8 @@ pub(in crate::session) async fn shown(
 async fn read_tables(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (assembly, relations): (&Assembly, &dyn Relations),
+    assembly: &Assembly,
+    relations: &dyn Relations,
     reads: Vec<(Statement, Plan)>,
 ) -> Result<Vec<Inline>> {
     let places: Vec<usize> = assembly.tables().collect();
@@ -138,7 +128,7 @@ async fn read_tables(
         let own = |(place, read): (usize, &usize)| (*read == number).then_some(place);
         let own: Vec<usize> = places.iter().enumerate().filter_map(own).collect();
         let target = Target { relations, read, places: &own, budget };
-        let written = read_table(session, live, (stmt, plan), target).await?;
+        let written = read_table(session, live, stmt, plan, target).await?;
         for (place, writer) in own.into_iter().zip(written) {
             budget = budget.saturating_sub(writer.size());
             if let Some(table) = tables.get_mut(place) {
@@ -153,7 +143,8 @@ async fn read_tables(
 async fn read_table(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    (stmt, plan): (Statement, Plan),
+    stmt: Statement,
+    plan: Plan,
     target: Target<'_>,
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
@@ -201,58 +192,10 @@ async fn read_table(
     Ok(writers)
 }
 
-/// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
-pub(in crate::session) async fn start_apart(
-    session: &mut Session,
-    live: &LiveDatabase,
-    plan: &Plan,
-    given: &Given,
-) -> Result<Started> {
-    let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
-    let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
-    let mut connection = session.place.take(live.pool(&unit)?).await?;
-    session.place.handle.runs_on(&connection, Manner::Ask)?;
-    let mut swallow = session.dress(live, &mut connection)?;
-    for text in &session.settings.local {
-        let text = of_session(text, live.database.dialect.syntax());
-        connection.start(Execution::Text(text.into()))?;
-        swallow += 1;
-    }
-    for text in &plan.before {
-        connection.start(Execution::Text(Arc::clone(text)))?;
-        swallow += 1;
-    }
-    let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-    let given = session.give_jobs((connection, swallow), vec![0], (plan, given), &mut started);
-    for channel in &mut started.channels {
-        channel.apart = true;
-    }
-    match given {
-        Ok(()) => Ok(started),
-        Err(error) => {
-            session.release_channels(started.channels).await;
-            Err(error)
-        }
-    }
-}
-
 /// Gives back what a reply holds that will not be read to its end.
 async fn abandon_reply(session: &mut Session) {
-    session.outbox.pending.clear();
-    let reply = std::mem::take(&mut session.outbox.reply);
+    let reply = session.outbox.drop_reply();
     session.abort_reply(reply).await;
-}
-
-/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset afterwards.
-fn of_session(text: &str, syntax: &Syntax) -> String {
-    let mut edits = Edits::default();
-    if let Ok(tokens) = pando_sql::tokenize(text, syntax)
-        && let Some(second) = tokens.list.get(1)
-        && second.span.of(text).eq_ignore_ascii_case("local")
-    {
-        edits.replace(second.span, "SESSION");
-    }
-    edits.apply(text)
 }
 
 /// Where the rows of one read go.
@@ -296,10 +239,4 @@ fn text(bytes: Option<&[u8]>) -> Result<&str> {
         ErrorKind::Value("a value that is no UTF-8 cannot travel between storage units".into())
             .into()
     })
-}
-
-/// Puts a connection back to how it was, tables of its own included, before it serves others.
-pub(in crate::session) fn put_back(connection: Connection) {
-    let mut connection = connection;
-    connection.taint(Left::Anything, None);
 }

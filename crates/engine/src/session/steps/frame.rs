@@ -1,6 +1,6 @@
-//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client sees one.
+//! Statements of the client that run as several of the session's own: all of them or none take effect, and the client
+//! sees one.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pando_kernel::Columns;
@@ -12,12 +12,13 @@ use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan;
-use crate::plan::{Planned, Purpose, Unit};
+use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
 use crate::snapshot::LiveDatabase;
 
-use crate::session::given::{Given, Queued, Run, Window};
+use crate::session::given::{Given, Run};
+use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
+use crate::session::reply::{Aside, command_tag};
 use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, end};
@@ -31,9 +32,10 @@ const BATCH: usize = 256 << 10;
 /// What the session was about when the steps began.
 pub(in crate::session) struct Kept {
     facts: Arc<Facts>,
-    window: Option<Window>,
-    queue: VecDeque<Queued>,
+    aside: Aside,
     savepoint: bool,
+    /// What the client is told of the statement.
+    tag: &'static str,
 }
 
 /// What the steps came to.
@@ -44,6 +46,14 @@ pub(in crate::session) struct Stepped {
     pub(in crate::session) completion: Completion,
     /// First key the servers or the key generators gave; 0 means none.
     pub(in crate::session) key: u64,
+}
+
+impl Stepped {
+    /// With what earlier steps told.
+    pub(in crate::session) fn after(mut self, told: Vec<Event>) -> Self {
+        self.told.splice(0..0, told);
+        self
+    }
 }
 
 /// What one step gives back.
@@ -96,57 +106,53 @@ impl Batches {
     }
 }
 
-/// Runs a statement in steps that planning refused to run in one; the refusal stands when that is not possible either.
+/// Runs a statement in steps: all that can be known without its rows is asked before the first of them is read.
 pub(in crate::session) async fn start_in_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
-    refusal: Error,
+    steps: Steps,
 ) -> Result<()> {
-    let reads_first = plan::is_for_reading_first(stmt, &refusal);
-    let moves = plan::is_for_moving(stmt, &refusal);
-    let chooses = plan::is_for_choosing(stmt, &refusal);
-    if !reads_first && !moves && !chooses && !plan::is_for_keys(stmt, &refusal) {
-        return Err(refusal);
-    }
-    if chooses && chosen_rows::chosen_of(session, live, stmt).await?.is_none() {
-        return Err(refusal);
-    }
-    session.place.refuse_unadmitted(true)?;
+    admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
-    if reads_first {
-        return insert_select::start_insert_query(session, live, stmt, given, refusal).await;
+    refuse_cut_reads(session, live)?;
+    match steps {
+        Steps::InsertSelect(parts) => {
+            insert_select::start_insert_select(session, live, stmt, given, &parts).await
+        }
+        Steps::MoveRows(table) => {
+            move_rows::start_move_rows(session, live, stmt, given, &table).await
+        }
+        Steps::ChosenRows(parts) => {
+            chosen_rows::start_chosen_rows(session, live, stmt, given, &parts).await
+        }
+        Steps::FirstRows(parts) => {
+            first_rows::start_first_rows(session, live, stmt, given, &parts).await
+        }
     }
-    if moves {
-        return move_rows::start_relocation(session, live, stmt, given).await;
-    }
-    if chooses {
-        return chosen_rows::start_chosen(session, live, stmt, given, refusal).await;
-    }
-    first_rows::start_limited(session, live, stmt, given, refusal).await
 }
 
-/// What a prepared statement takes and returns that will run in steps; the refusal stands when it will not.
+/// What a prepared statement takes and returns that will run in steps.
 pub(in crate::session) async fn describe_in_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     prepared: &Arc<Prepared>,
-    refusal: Error,
+    found: InSteps,
 ) -> Result<Description> {
-    let stmt = &prepared.statement;
-    if plan::is_for_reading_first(stmt, &refusal) {
-        return insert_select::describe_insert_query(session, live, prepared, refusal).await;
+    match found.steps {
+        Steps::InsertSelect(parts) => {
+            insert_select::describe_insert_select(session, live, prepared, &parts).await
+        }
+        Steps::ChosenRows(parts) => {
+            chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
+        }
+        Steps::MoveRows(_) if prepared.statement.parameters == 0 => {
+            Ok(Description { parameters: Vec::new(), columns: None })
+        }
+        // With parameters it is described as it would run on one shard.
+        Steps::MoveRows(_) | Steps::FirstRows(_) => Err(found.refusal),
     }
-    if plan::is_for_choosing(stmt, &refusal) {
-        return chosen_rows::describe_chosen(session, live, prepared, refusal).await;
-    }
-    // With parameters it is described as it would run on one shard.
-    if plan::is_for_moving(stmt, &refusal) && stmt.parameters == 0 {
-        plan::moved_table(stmt)?;
-        return Ok(Description { parameters: Vec::new(), columns: None });
-    }
-    Err(refusal)
 }
 
 /// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
@@ -155,28 +161,21 @@ pub(in crate::session) async fn shown_steps(
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
-    refusal: Error,
+    steps: Steps,
 ) -> Result<Vec<Unit>> {
-    let texts = if plan::is_for_reading_first(stmt, &refusal) {
-        let parts = insert_select::insert_query_of(session, live, stmt, refusal).await?;
-        vec![(parts.query, parts.query_parameters)]
-    } else if plan::is_for_moving(stmt, &refusal) {
-        let parts = move_rows::relocation_parts(session, live, stmt).await?;
-        let all = (0..stmt.parameters).collect();
-        vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
-    } else if plan::is_for_keys(stmt, &refusal) {
-        let Some(parts) = first_rows::limited_of(session, live, stmt).await? else {
-            return Err(refusal);
-        };
-        vec![(parts.read, parts.read_parameters)]
-    } else if plan::is_for_choosing(stmt, &refusal) {
-        let Some(parts) = chosen_rows::chosen_of(session, live, stmt).await? else {
-            return Err(refusal);
-        };
-        let reads = parts.choices.into_iter();
-        reads.map(|choice| (choice.read, choice.read_parameters)).collect()
-    } else {
-        return Err(refusal);
+    let texts = match steps {
+        Steps::InsertSelect(parts) => vec![(parts.query, parts.query_parameters)],
+        Steps::MoveRows(table) => {
+            refuse_cut_reads(session, live)?;
+            let parts = move_rows::parts_of(session, live, stmt, &table).await?;
+            let all = (0..stmt.parameters).collect();
+            vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
+        }
+        Steps::ChosenRows(parts) => {
+            let reads = parts.choices.into_iter();
+            reads.map(|choice| (choice.read, choice.read_parameters)).collect()
+        }
+        Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
     };
     let syntax = live.database.dialect.syntax();
     let mut units = Vec::new();
@@ -185,10 +184,11 @@ pub(in crate::session) async fn shown_steps(
         let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
         own.prepared = given.prepared;
         match Box::pin(session.planned(live, &step, &own, Purpose::Run)).await? {
-            Planned::Plan(plan) => units.extend(plan.units),
+            Planned::Run(plan) => units.extend(plan.units),
             Planned::Assembly(assembly) => {
                 units.extend(Box::pin(assembly::shown(session, live, &assembly, &own)).await?);
             }
+            Planned::Steps(found) => return Err(found.refusal),
             Planned::Needs(_) => {
                 return Err(Error::internal("planning asks for what is known"));
             }
@@ -197,31 +197,40 @@ pub(in crate::session) async fn shown_steps(
     Ok(units)
 }
 
+/// Refuses steps where the session's settings would cut off what they read.
+pub(in crate::session) fn refuse_cut_reads(session: &Session, live: &LiveDatabase) -> Result<()> {
+    match live.database.dialect.relations() {
+        Some(relations) => relations.check(session.settings.variables().list()),
+        None => Ok(()),
+    }
+}
+
 /// Before the first step: a transaction, or a savepoint in the client's.
 pub(in crate::session) async fn begin_steps(
     session: &mut Session,
     live: &LiveDatabase,
+    stmt: &Statement,
 ) -> Result<Kept> {
     let dialect = live.database.dialect.as_ref();
     if session.work.is_idle() {
-        if session.work.autocommit {
+        if session.work.autocommit() {
             session.work.refuse_if_read_only()?;
         }
         begin::open_if_idle(session, Opened::Steps);
     }
-    let savepoint = session.work.opened == Opened::Client && !dialect.error_fails_transaction();
+    let savepoint = session.work.opened() == Opened::Client && !dialect.error_fails_transaction();
     if savepoint {
         end::attend_transaction(session)?;
-        let set = session.work.transaction.savepoint(SAVEPOINT, dialect).await;
+        let set = session.work.transaction_mut().savepoint(SAVEPOINT, dialect).await;
         end::let_go(session).await;
         set?;
     }
-    session.work.transaction.wrote_if_open();
+    session.work.transaction_mut().wrote_if_open();
     Ok(Kept {
-        facts: session.place.facts.clone(),
-        window: session.outbox.window.take(),
-        queue: std::mem::take(&mut session.outbox.queue),
+        facts: Arc::clone(session.place.facts()),
+        aside: session.outbox.set_aside(),
         savepoint,
+        tag: command_tag::tag(&stmt.kind),
     })
 }
 
@@ -231,7 +240,6 @@ pub(in crate::session) async fn end_steps(
     live: &LiveDatabase,
     kept: Kept,
     stepped: Result<Stepped>,
-    tag: &'static str,
 ) -> Result<()> {
     let ended = match stepped {
         Ok(stepped) if kept.savepoint => match keep_steps(session, live).await {
@@ -247,47 +255,45 @@ pub(in crate::session) async fn end_steps(
         }
         ended => ended,
     };
-    (session.place.facts, session.outbox.window, session.outbox.queue) =
-        (kept.facts, kept.window, kept.queue);
+    session.place.knows_again(kept.facts);
+    session.outbox.take_up(kept.aside);
     let stepped = ended?;
-    if session.work.opened == Opened::Steps {
-        session.work.opened = Opened::Statement;
-    }
+    session.work.ends_steps();
     if stepped.key != 0 {
         session.place.facts_mut().last_insert_id = stepped.key;
     }
-    session.outbox.pending.extend(stepped.told);
-    let verb = Verb { tag, gives_keys: true, ..Verb::default() };
+    session.outbox.tell_all(stepped.told);
+    let verb = Verb { tag: kept.tag, gives_keys: true, ..Verb::default() };
     session.conclude(stepped.completion, &verb).await
 }
 
 async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
     end::attend_transaction(session)?;
     let dialect = live.database.dialect.as_ref();
-    let released = session.work.transaction.release(SAVEPOINT, dialect).await;
+    let released = session.work.transaction_mut().release(SAVEPOINT, dialect).await;
     end::let_go(session).await;
     released
 }
 
 async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
     // A unit that has rolled all of it back takes the others with it.
-    if session.work.transaction.state() != TransactionState::Open
-        || session.work.transaction.is_torn()
+    if session.work.transaction().state() != TransactionState::Open
+        || session.work.transaction().is_torn()
     {
         return;
     }
     let dialect = live.database.dialect.as_ref();
     end::let_go(session).await;
     let undone = match end::attend_transaction(session) {
-        Ok(()) => match session.work.transaction.rollback_to(SAVEPOINT, dialect).await {
-            Ok(()) => session.work.transaction.release(SAVEPOINT, dialect).await,
+        Ok(()) => match session.work.transaction_mut().rollback_to(SAVEPOINT, dialect).await {
+            Ok(()) => session.work.transaction_mut().release(SAVEPOINT, dialect).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
     end::let_go(session).await;
     if undone.is_err() {
-        session.work.transaction.lose();
+        session.work.transaction_mut().lose();
     }
 }
 
@@ -295,11 +301,15 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
 #[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
 pub(in crate::session) async fn read_step(
     session: &mut Session,
-    stmt: &Statement,
+    live: &LiveDatabase,
+    text: &str,
     given: Given,
     take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
 ) -> Result<Vec<Event>> {
-    Box::pin(line::run_on_units(session, stmt, given)).await?;
+    let stmt =
+        pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let given = Given { is_step: true, ..given };
+    Box::pin(line::run_on_units(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
     while let Some(event) = Box::pin(session.next_of_reply()).await? {
@@ -358,10 +368,39 @@ pub(in crate::session) async fn write_step(
     Ok(answer)
 }
 
+/// Runs changes that differ by their rows only, one after the other, as one: what they told, the columns of their rows once, and their sums. Each sees the keys
+/// generated before the statement, not those of the others.
+pub(in crate::session) async fn write_steps(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    texts: impl Iterator<Item = Arc<str>> + Send,
+    given: &Given,
+    limit: usize,
+) -> Result<Stepped> {
+    let (mut stepped, mut left, mut completions) = (Stepped::default(), limit, Vec::new());
+    let facts = Arc::clone(session.place.facts());
+    for text in texts {
+        session.place.knows_again(Arc::clone(&facts));
+        let answer = write_step(session, live, &text, given, left).await?;
+        if stepped.key == 0 && session.place.facts().last_insert_id != facts.last_insert_id {
+            stepped.key = session.place.facts().last_insert_id;
+        }
+        stepped.told.extend(answer.notices);
+        let is_first = completions.is_empty();
+        stepped.told.extend(answer.columns.filter(|_| is_first).map(Event::Columns));
+        left = left.saturating_sub(answer.rows.iter().map(|rows| rows.bytes.len()).sum());
+        stepped.told.extend(answer.rows.into_iter().map(Event::Rows));
+        completions.push(answer.completion);
+    }
+    stepped.completion = crate::execute::sum(completions.iter());
+    stepped.completion.more = false;
+    stepped.completion.affected.get_or_insert(0);
+    Ok(stepped)
+}
+
 /// Gives back what a step's reply holds that will not be read to its end.
 async fn drop_reply(session: &mut Session) {
-    session.outbox.pending.clear();
-    let reply = std::mem::take(&mut session.outbox.reply);
+    let reply = session.outbox.drop_reply();
     session.abort_reply(reply).await;
 }
 

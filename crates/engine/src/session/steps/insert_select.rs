@@ -1,4 +1,5 @@
-//! INSERT … SELECT over units that do not stand together: all rows are read, then written in batches through the planning of any INSERT.
+//! INSERT … SELECT over units that do not stand together: all rows are read, then written in batches through the
+//! planning of any INSERT.
 
 use std::sync::Arc;
 
@@ -11,64 +12,34 @@ use pando_kernel::transfer::Field;
 use pando_kernel::{Columns, Dialect, Native};
 use pando_sql::ast::Statement;
 
-use crate::plan;
-use crate::plan::{InsertQuery, Planned, Purpose, taken, unread as syntax_error};
+use crate::plan::{InsertSelect, Planned, Purpose, taken, unread as syntax_error};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
 use crate::session::statement::prepare;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
 
-/// Runs the statement. Everything that can be known without the rows is asked before the first of them is read.
-pub(in crate::session) async fn start_insert_query(
+/// Runs the statement.
+pub(in crate::session) async fn start_insert_select(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
-    refusal: Error,
+    parts: &InsertSelect,
 ) -> Result<()> {
-    let parts = insert_query_of(session, live, stmt, refusal).await?;
-    if parts.returns && session.outbox.window.is_some() {
+    if parts.returns && session.outbox.is_limited() {
         return Err(Error::unsupported(
             20034,
             "the rows of INSERT … SELECT … RETURNING over several shards come at once",
             "execute it without a row limit",
         ));
     }
-    target_is_fit(session, live, stmt, &parts).await?;
-    let syntax = live.database.dialect.syntax();
-    let query = pando_sql::parse(&parts.query, syntax).map_err(syntax_error)?;
-    let kept = frame::begin_steps(session, live).await?;
-    let stepped = insert_query_steps(session, live, given, (&parts, &query)).await;
-    frame::end_steps(
-        session,
-        live,
-        kept,
-        stepped,
-        crate::session::reply::command_tag::tag(&stmt.kind),
-    )
-    .await
-}
-
-pub(in crate::session) async fn insert_query_of(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    refusal: Error,
-) -> Result<InsertQuery> {
-    let mut refusal = Some(refusal);
-    for _ in 0..MAX_NEEDS {
-        let parts =
-            session.in_context(live, None, |ctx| plan::insert_query(ctx, stmt, &mut refusal));
-        match parts? {
-            Ok(parts) => return Ok(parts),
-            Err(need) => session.find_out(live, need).await?,
-        }
-    }
-    Err(Error::internal("planning asks for ever more"))
+    target_is_fit(session, live, stmt, parts).await?;
+    let kept = frame::begin_steps(session, live, stmt).await?;
+    let stepped = insert_select_steps(session, live, given, parts).await;
+    frame::end_steps(session, live, kept, stepped).await
 }
 
 /// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
@@ -76,16 +47,14 @@ async fn target_is_fit(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    parts: &InsertQuery,
+    parts: &InsertSelect,
 ) -> Result<()> {
-    if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
-    }
     let template = template(live, stmt, parts)?;
     let given = Given::default();
     let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
     match planned.await? {
-        Planned::Plan(_) => Ok(()),
+        Planned::Run(_) => Ok(()),
+        Planned::Steps(found) => Err(found.refusal),
         Planned::Assembly(_) | Planned::Needs(_) => Err(Error::unsupported(
             20034,
             "a query behind the rows of INSERT … SELECT over several shards is not supported",
@@ -94,17 +63,17 @@ async fn target_is_fit(
     }
 }
 
-fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertQuery) -> Result<Statement> {
+fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertSelect) -> Result<Statement> {
     let syntax = live.database.dialect.syntax();
     let text = parts.template(syntax.placeholder, stmt.parameters);
     pando_sql::parse(&text, syntax).map_err(syntax_error)
 }
 
-async fn insert_query_steps(
+async fn insert_select_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, query): (&InsertQuery, &Statement),
+    parts: &InsertSelect,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -119,22 +88,27 @@ async fn insert_query_steps(
                 .enumerate()
                 .map(|(at, field)| {
                     let constant = parts.constants.get(at).and_then(Option::as_deref);
-                    literal(dialect.as_ref(), *field, (parts.columns.get(at), constant))
+                    literal(dialect.as_ref(), *field, parts.columns.get(at), constant)
                 })
                 .collect();
             batches.push(&literals?, limit)
         })
     };
-    let told = frame::read_step(session, query, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first().filter(|_| !parts.ignores) {
+    let told = frame::read_step(session, live, &parts.query, reading, &mut take).await?;
+    if let Some(warning) = session.outbox.first_warning().filter(|_| !parts.ignores) {
         return Err(Error::unsupported(
             20034,
             format!("reading the rows of INSERT … SELECT was warned of: {warning}"),
             "change the query so that it is not, or write INSERT IGNORE",
         ));
     }
-    let mut stepped = Stepped { told, ..Stepped::default() };
-    write_batches(session, live, given, (parts, &batches), &mut stepped).await?;
+    let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
+    let writing = match prepared {
+        true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
+        false => Given::default(),
+    };
+    let texts = batches.list.iter().map(|batch| parts.insert(batch));
+    let mut stepped = frame::write_steps(session, live, texts, &writing, limit).await?.after(told);
     if parts.returns && batches.list.is_empty() {
         let described = describe_template(session, live, parts, given).await?;
         stepped.told.extend(described.map(Event::Columns));
@@ -142,46 +116,10 @@ async fn insert_query_steps(
     Ok(stepped)
 }
 
-async fn write_batches(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    given: &Given,
-    (parts, batches): (&InsertQuery, &Batches),
-    stepped: &mut Stepped,
-) -> Result<()> {
-    let mut left = session.place.properties().memory_bytes;
-    let placeholder = live.database.dialect.syntax().placeholder;
-    let prepared = !parts.rest_parameters.is_empty() || parts.returns && given.prepared;
-    let mut writing = match prepared {
-        true => given.part(placeholder, &parts.rest_parameters, given.formats.clone()),
-        false => Given::default(),
-    };
-    writing.prepared = prepared;
-    let (facts, mut completions) = (session.place.facts.clone(), Vec::new());
-    for (number, batch) in batches.list.iter().enumerate() {
-        session.place.facts.clone_from(&facts);
-        let answer = frame::write_step(session, live, &parts.insert(batch), &writing, left).await?;
-        if stepped.key == 0 && session.place.facts.last_insert_id != facts.last_insert_id {
-            stepped.key = session.place.facts.last_insert_id;
-        }
-        stepped.told.extend(answer.notices);
-        stepped.told.extend(answer.columns.filter(|_| number == 0).map(Event::Columns));
-        for rows in answer.rows {
-            left = left.saturating_sub(rows.bytes.len());
-            stepped.told.push(Event::Rows(rows));
-        }
-        completions.push(answer.completion);
-    }
-    stepped.completion = crate::execute::sum(completions.iter());
-    stepped.completion.more = false;
-    stepped.completion.affected.get_or_insert(0);
-    Ok(())
-}
-
 async fn describe_template(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    parts: &InsertQuery,
+    parts: &InsertSelect,
     given: &Given,
 ) -> Result<Option<Columns>> {
     let parameters = u32::try_from(given.parameters.len()).unwrap_or(u32::MAX - 1);
@@ -192,30 +130,29 @@ async fn describe_template(
 }
 
 /// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
-pub(in crate::session) async fn describe_insert_query(
+pub(in crate::session) async fn describe_insert_select(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     asked: &Arc<Prepared>,
-    refusal: Error,
+    parts: &InsertSelect,
 ) -> Result<Description> {
     let stmt = Arc::clone(&asked.statement);
-    let parts = insert_query_of(session, live, &stmt, refusal).await?;
-    target_is_fit(session, live, &stmt, &parts).await?;
+    frame::refuse_cut_reads(session, live)?;
+    target_is_fit(session, live, &stmt, parts).await?;
     let syntax = live.database.dialect.syntax();
     let declared = |own: &[u32]| taken(syntax.placeholder, &asked.declared, own);
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
     let placeholder = syntax.placeholder;
     let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
     let read = Box::pin(prepare::describe_on_unit(session, &query)).await?;
-    note(&mut parameters, placeholder, (&parts.query_parameters, &read.parameters));
+    note(&mut parameters, placeholder, &parts.query_parameters, &read.parameters);
     let mut columns = None;
     if parts.returns || !parts.rest_parameters.is_empty() {
         let text = parts.template(syntax.placeholder, stmt.parameters);
         let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
         let written = Box::pin(prepare::describe_on_unit(session, &written)).await?;
         if syntax.placeholder == pando_sql::Placeholder::Dollar {
-            let found = (&parts.rest_parameters[..], &written.parameters[..]);
-            note(&mut parameters, placeholder, found);
+            note(&mut parameters, placeholder, &parts.rest_parameters, &written.parameters);
         }
         columns = written.columns;
     }
@@ -245,7 +182,8 @@ impl Given {
 pub(in crate::session) fn note(
     parameters: &mut [Native],
     placeholder: pando_sql::Placeholder,
-    (own, found): (&[u32], &[Native]),
+    own: &[u32],
+    found: &[Native],
 ) {
     let numbered = (0..).zip(found);
     for (at, native) in numbered.filter(|(_, native)| **native != Native::default()) {
@@ -299,7 +237,8 @@ pub(in crate::session) fn each_row(
 pub(in crate::session) fn literal(
     dialect: &dyn Dialect,
     field: Option<Field<'_>>,
-    (to, constant): (Option<&TableColumn>, Option<&str>),
+    to: Option<&TableColumn>,
+    constant: Option<&str>,
 ) -> Result<String> {
     let Some(field) = field else { return Ok("NULL".to_owned()) };
     if let Some(constant) = constant {
@@ -310,7 +249,7 @@ pub(in crate::session) fn literal(
 }
 
 /// Refuses a query with another number of columns than the INSERT takes, as a server does.
-fn counted(parts: &InsertQuery, read: &Columns, dialect: &dyn Dialect) -> Result<()> {
+fn counted(parts: &InsertSelect, read: &Columns, dialect: &dyn Dialect) -> Result<()> {
     let (given, taken) = (read.list.len(), parts.columns.len());
     let fails = dialect.error_fails_transaction();
     let fits = given == taken || given < taken && fails && !parts.lists_columns;

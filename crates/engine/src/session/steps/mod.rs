@@ -6,3 +6,4 @@ pub(in crate::session) mod first_rows;
 pub(in crate::session) mod frame;
 pub(in crate::session) mod insert_select;
 pub(in crate::session) mod move_rows;
+pub(in crate::session) mod planning;

@@ -1,4 +1,5 @@
-//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the planning of any INSERT.
+//! UPDATE of a sharding column: rows are read with their new values under lock, deleted, and inserted again through the
+//! planning of any INSERT.
 
 use std::sync::Arc;
 
@@ -10,12 +11,11 @@ use pando_kernel::{Columns, Dialect, Value};
 use pando_sql::ast::Statement;
 
 use crate::plan;
-use crate::plan::{Change, Plan, Purpose, Relocation, unread as syntax_error};
+use crate::plan::{Change, MoveRows, MovedTable, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::planning::MAX_NEEDS;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
@@ -28,57 +28,41 @@ struct Moved {
     changed: u64,
 }
 
-/// Runs the statement; what stands in the way of moving rows is asked before anything is changed.
-pub(in crate::session) async fn start_relocation(
+/// Runs the statement.
+pub(in crate::session) async fn start_move_rows(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
+    table: &MovedTable,
 ) -> Result<()> {
-    let parts = relocation_parts(session, live, stmt).await?;
-    let dialect = &live.database.dialect;
-    let syntax = dialect.syntax();
-    let read = pando_sql::parse(&parts.read, syntax).map_err(syntax_error)?;
-    let kept = frame::begin_steps(session, live).await?;
-    let stepped = relocation_steps(session, live, given, (&parts, &read)).await;
-    frame::end_steps(
-        session,
-        live,
-        kept,
-        stepped,
-        crate::session::reply::command_tag::tag(&stmt.kind),
-    )
-    .await
+    let parts = parts_of(session, live, stmt, table).await?;
+    let kept = frame::begin_steps(session, live, stmt).await?;
+    let stepped = move_rows_steps(session, live, given, &parts).await;
+    frame::end_steps(session, live, kept, stepped).await
 }
 
-/// The statement taken apart; refused where its rows cannot be moved.
-pub(in crate::session) async fn relocation_parts(
+/// The statement taken apart; refused where its rows cannot be moved. What stands in the way is asked each time: nobody tells when it changes.
+pub(in crate::session) async fn parts_of(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-) -> Result<Relocation> {
-    plan::moved_table(stmt)?;
-    if let Some(relations) = live.database.dialect.relations() {
-        relations.check(session.settings.variables.list())?;
-    }
-    let obstacles = obstacles(session, live, stmt).await?;
-    relocation_of(session, live, stmt, &obstacles).await
+    table: &MovedTable,
+) -> Result<MoveRows> {
+    let obstacles = obstacles(session, live, table).await?;
+    session.find_out_until(live, None, |ctx| plan::move_rows(ctx, stmt, &obstacles)).await
 }
 
 /// What the table's first node tells about taking rows out and putting them in again.
 async fn obstacles(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
-    stmt: &Statement,
+    table: &MovedTable,
 ) -> Result<Vec<Obstacle>> {
-    let (_, table) = plan::moved_table(stmt)?;
-    let dialect = Arc::clone(&live.database.dialect);
-    let name = table.name.span.of(&stmt.text);
-    let logic = table.name.key();
-    let text = format!("SELECT 1 FROM {name}");
-    let query = pando_sql::parse(&text, dialect.syntax()).map_err(syntax_error)?;
+    let syntax = live.database.dialect.syntax();
+    let query = pando_sql::parse(&table.query, syntax).map_err(crate::plan::unread)?;
     let plan = session.plan(live, &query, &Given::default(), Purpose::Describe).await?;
-    obstacles_of(session, live, &plan, &logic).await
+    obstacles_of(session, live, &plan, &table.logic).await
 }
 
 /// As [`obstacles`], of the table as a plan's first unit has it. Who takes writes is asked.
@@ -97,26 +81,11 @@ pub(in crate::session) async fn obstacles_of(
     rows.iter().map(|row| transfer.read_obstacle(row)).collect()
 }
 
-async fn relocation_of(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    obstacles: &[Obstacle],
-) -> Result<Relocation> {
-    for _ in 0..MAX_NEEDS {
-        match session.in_context(live, None, |ctx| plan::relocation(ctx, stmt, obstacles))? {
-            Ok(parts) => return Ok(parts),
-            Err(need) => session.find_out(live, need).await?,
-        }
-    }
-    Err(Error::internal("planning asks for ever more"))
-}
-
-async fn relocation_steps(
+async fn move_rows_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    (parts, read): (&Relocation, &Statement),
+    parts: &MoveRows,
 ) -> Result<Stepped> {
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
@@ -134,8 +103,8 @@ async fn relocation_steps(
         })
     };
     let reading = given.part(placeholder, &all, Vec::new());
-    let mut told = frame::read_step(session, read, reading, &mut take).await?;
-    if let Some(warning) = session.outbox.warnings.first() {
+    let mut told = frame::read_step(session, live, &parts.read, reading, &mut take).await?;
+    if let Some(warning) = session.outbox.first_warning() {
         return Err(Error::unsupported(
             20031,
             format!("computing the new values was warned of: {warning}"),
@@ -175,8 +144,9 @@ async fn relocation_steps(
     Ok(Stepped { told, completion, key: 0 })
 }
 
-/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart: the moved rows would lack them.
-fn has_others(read: &Columns, parts: &Relocation) -> bool {
+/// Whether the table, now that its rows are locked, has columns that were not known when the statement was taken apart:
+/// the moved rows would lack them.
+fn has_others(read: &Columns, parts: &MoveRows) -> bool {
     let own = read.list.iter().skip(parts.known_from);
     let is_known = |name: &str| parts.known.iter().any(|known| known == name);
     own.into_iter().any(|column| !is_known(&column.name))
@@ -185,7 +155,7 @@ fn has_others(read: &Columns, parts: &Relocation) -> bool {
 /// The literals of a row's new values, and whether any is another than before.
 fn row(
     dialect: &dyn Dialect,
-    parts: &Relocation,
+    parts: &MoveRows,
     fields: &[Option<Field<'_>>],
 ) -> Result<(Vec<String>, bool)> {
     let field = |at: usize| {
@@ -202,7 +172,7 @@ fn row(
     }
     let mut literals = Vec::with_capacity(parts.columns.len());
     for (at, column) in parts.columns.iter().enumerate() {
-        literals.push(literal(dialect, field(at)?, (Some(column), None))?);
+        literals.push(literal(dialect, field(at)?, Some(column), None)?);
     }
     let mut differs = false;
     for (at, change) in &parts.changes {
@@ -214,7 +184,7 @@ fn row(
             Change::Item { at: item, constant } => {
                 let new = field(*item)?;
                 differs |= !same(field(*at)?, new)?;
-                literal(dialect, new, (parts.columns.get(*at), constant.as_deref()))?
+                literal(dialect, new, parts.columns.get(*at), constant.as_deref())?
             }
             Change::Stamp(_) => continue,
         };
@@ -225,7 +195,7 @@ fn row(
     if differs {
         for (at, change) in &parts.changes {
             if let (Change::Stamp(item), Some(slot)) = (change, literals.get_mut(*at)) {
-                *slot = literal(dialect, field(*item)?, (parts.columns.get(*at), None))?;
+                *slot = literal(dialect, field(*item)?, parts.columns.get(*at), None)?;
             }
         }
     }

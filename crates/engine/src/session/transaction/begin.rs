@@ -21,7 +21,7 @@ pub(in crate::session) fn open(session: &mut Session, opened: Opened, modes: Vec
         Opened::Client | Opened::Pipeline => {
             session.work.touched = Touched::Nothing;
             session.work.names_tables = false;
-            session.settings.at_begin = Some(session.settings.variables.clone());
+            session.settings.transaction_begins();
             session.work.modes.at_begin.clone_from(&session.work.modes.session);
         }
         // They set nothing that a rollback would have to take back.
@@ -49,7 +49,8 @@ pub(in crate::session) fn open_pipeline(session: &mut Session) {
     }
 }
 
-/// Opens what a statement that runs as several needs, unless a transaction is open: the client's where autocommit is off, else one that ends with it.
+/// Opens what a statement that runs as several needs, unless a transaction is open: the client's where autocommit is
+/// off, else one that ends with it.
 pub(in crate::session) fn open_if_idle(session: &mut Session, opened: Opened) {
     if session.work.is_idle() {
         let opened = if session.work.autocommit { opened } else { Opened::Client };
@@ -57,8 +58,8 @@ pub(in crate::session) fn open_if_idle(session: &mut Session, opened: Opened) {
     }
 }
 
-/// Opens the transaction that a statement outside of any needs: the client's where autocommit is off, or one that ends with it. None where its units do
-/// without.
+/// Opens the transaction that a statement outside of any needs: the client's where autocommit is off, or one that ends
+/// with it. None where its units do without.
 ///
 /// # Errors
 /// `TransactionState` for a change in a session that only reads; what a unit says that cannot take part.

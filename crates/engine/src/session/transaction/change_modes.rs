@@ -3,14 +3,13 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Assignment, Kind};
 
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::settings::Settings;
+use crate::session::settings::savepoints::BECOMES_READ_ONLY;
 use crate::session::transaction::modes::completed;
 use crate::session::transaction::{base, end, snapshot, units};
 
@@ -18,8 +17,6 @@ use crate::session::transaction::{base, end, snapshot, units};
 const DEFAULT_LEVEL: &str = "READ COMMITTED";
 const READ_ONLY: &str = "READ ONLY";
 const READ_WRITE: &str = "READ WRITE";
-/// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its release.
-const BECOMES_READ_ONLY: &str = "SET TRANSACTION READ ONLY";
 
 /// What the statements of a transaction have done that settles its modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -65,41 +62,28 @@ impl Touched {
     }
 }
 
-impl Settings {
-    /// A savepoint is released: what was set behind it stays, but for this.
-    pub(in crate::session) fn forget_read_only(&mut self, behind: usize) {
-        let mut place = 0;
-        self.local.retain(|text| {
-            place += 1;
-            place <= behind || text != BECOMES_READ_ONLY
-        });
-    }
-
-    fn is_told_read_only(&self) -> bool {
-        self.local.iter().any(|text| text == BECOMES_READ_ONLY)
-    }
-}
-
 /// Gives the open transaction other modes, where its language lets it have them.
 ///
 /// # Errors
-/// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first statement.
+/// As PostgreSQL says it: 25001, 25P02. `Refused` for what a distributed transaction has settled with its first
+/// statement.
 pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     own.iter().try_for_each(|mode| refuse_late(session, mode))?;
     let own: Vec<String> = own.into_iter().filter(|mode| !has_mode(session, mode)).collect();
     if own.is_empty() {
         return Ok(());
     }
     let modes = completed(own.clone(), session.work.transaction.modes());
-    match session.settings.savepoints.is_empty() && session.work.touched == Touched::Nothing {
+    match !session.settings.has_savepoints() && session.work.touched == Touched::Nothing {
         true => start_over(session, modes).await,
         false => tell_modes(session, &own, modes).await,
     }
 }
 
-/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or the session's defaults have said. Where servers
-/// would let a transaction change its level that has looked at data already, ours keeps it and says so.
+/// `RESET transaction_isolation` and its like take the open transaction to what servers begin with, whatever BEGIN or
+/// the session's defaults have said. Where servers would let a transaction change its level that has looked at data
+/// already, ours keeps it and says so.
 ///
 /// # Errors
 /// As [`alter`].
@@ -108,7 +92,7 @@ pub(in crate::session) async fn reset_modes(
     assignments: &[Assignment],
 ) -> Result<()> {
     let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    if !is_about_open || session.work.transaction.state() == TransactionState::Idle {
+    if !is_about_open || session.work.is_idle() {
         return Ok(());
     }
     let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
@@ -125,8 +109,8 @@ pub(in crate::session) async fn reset_modes(
     }
 }
 
-/// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that is to see one state of them, or
-/// to lock what it reads, does so from its beginning.
+/// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that
+/// is to see one state of them, or to lock what it reads, does so from its beginning.
 async fn start_over(session: &mut Session, modes: Vec<String>) -> Result<()> {
     if session.work.transaction.is_fresh() {
         session.work.transaction.set_modes(modes);
@@ -147,17 +131,17 @@ async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -
     let told = session.work.transaction.run_everywhere(&text).await;
     end::let_go(session).await;
     told?;
-    if session.settings.savepoints.is_empty() {
+    if !session.settings.has_savepoints() {
         session.work.transaction.set_modes(modes);
     } else if own.iter().any(|mode| mode == READ_ONLY) {
         // It is over with the savepoint, which a unit that joins later is told of first.
-        session.settings.count += 1;
-        session.settings.local.push(BECOMES_READ_ONLY.to_owned());
+        session.settings.is_set_locally(BECOMES_READ_ONLY);
     }
     Ok(())
 }
 
-/// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the savepoint.
+/// A unit that joined behind a savepoint was told there what was said in front of it, and forgets it with the
+/// savepoint.
 pub(in crate::session) async fn tell_read_only_again(session: &mut Session) -> Result<()> {
     match session.settings.is_told_read_only() {
         true => session.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
@@ -183,8 +167,7 @@ fn has_mode(session: &Session, mode: &str) -> bool {
 
 /// Refuses a mode that can no longer be had, in PostgreSQL's words.
 fn refuse_late(session: &Session, mode: &str) -> Result<()> {
-    let (late, inner) =
-        (session.work.touched == Touched::Data, !session.settings.savepoints.is_empty());
+    let (late, inner) = (session.work.touched == Touched::Data, session.settings.has_savepoints());
     let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
         (_, Some(level)) if keeps_level(session, level) => None,
         (_, Some(_)) if late => {
@@ -210,8 +193,8 @@ fn refuse_late(session: &Session, mode: &str) -> Result<()> {
     message.map_or(Ok(()), |message| Err(server_error(0, "25001", message)))
 }
 
-/// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a distributed transaction, which could not
-/// have them take another level by then.
+/// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a
+/// distributed transaction, which could not have them take another level by then.
 fn keeps_level(session: &Session, level: &str) -> bool {
     let judged = !session.work.transaction.is_fresh()
         && session.work.transaction.kind() != TransactionType::Xa;
@@ -221,9 +204,10 @@ fn keeps_level(session: &Session, level: &str) -> bool {
     }
 }
 
-/// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where its decision is written.
+/// Refuses what a distributed transaction has settled with its first statement: what it sees, what it locks, and where
+/// its decision is written.
 fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result<()> {
-    if !session.settings.savepoints.is_empty() {
+    if session.settings.has_savepoints() {
         base::refuse_in_base(session, "a transaction mode behind a savepoint")?;
     }
     let is_global = session.work.transaction.kind() == TransactionType::Xa;

@@ -1,70 +1,17 @@
 //! When a session's transaction is ended to break a deadlock.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::session::TransactionState;
-use pando_pool::{Connection, Pool};
 
 use crate::handle::Manner;
 
 use crate::session::Session;
 use crate::session::cursors::declared;
-use crate::session::place::Place;
 use crate::session::reply::warnings;
-use crate::session::transaction::{base, end};
+use crate::session::transaction::{End, base, end};
 
 /// The letter of an error's detail.
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
 const DETAIL: u8 = b'D';
-
-impl Place {
-    /// The session has more than one connection: from here on its waits may be part of a deadlock.
-    pub(in crate::session) fn spreads(&self) {
-        let inner = &self.engine.inner;
-        inner.deadlocks.rouse(&inner.runtime, inner);
-    }
-
-    /// A connection of a pool. Who has others already, or rows, waits where that can be seen: others may wait for those.
-    ///
-    /// # Errors
-    /// `Cancelled`, or what the pool says.
-    pub(in crate::session) async fn take(&mut self, pool: &Pool) -> Result<Connection> {
-        if let Some(idle) = self.take_idle(pool)? {
-            return Ok(idle);
-        }
-        match self.handle.has_some() {
-            // Boxed, as who waits has time for it: every client's task is as large as the largest of what it may wait for.
-            false => Box::pin(self.handle.taken(pool.take())).await,
-            true => Box::pin(self.handle.taken_further(pool)).await,
-        }
-    }
-
-    /// A connection of a pool that nobody waits for; `None` when there is none.
-    ///
-    /// # Errors
-    /// What the pool says.
-    pub(in crate::session) fn take_idle(&mut self, pool: &Pool) -> Result<Option<Connection>> {
-        if self.handle.has_some() {
-            self.spreads();
-        }
-        pool.take_idle()
-    }
-
-    /// Several connections of a pool, as [`Place::take`].
-    ///
-    /// # Errors
-    /// As [`Place::take`].
-    pub(in crate::session) async fn take_many(
-        &mut self,
-        pool: &Pool,
-        count: usize,
-    ) -> Result<Vec<Connection>> {
-        if !self.handle.has_some() {
-            return self.handle.taken(pool.take_many(count)).await;
-        }
-        self.spreads();
-        Box::pin(self.handle.many_further(pool, count)).await
-    }
-}
 
 /// A result as it is told: see [`as_told`].
 pub(in crate::session) async fn or_doomed<T>(
@@ -77,10 +24,10 @@ pub(in crate::session) async fn or_doomed<T>(
     }
 }
 
-/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that, and the whole transaction is
-/// undone, as on one server.
+/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that,
+/// and the whole transaction is undone, as on one server.
 pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> Error {
-    let told = match session.place.handle.doom() {
+    let told = match session.place.handle().doom() {
         Some(cycle) => Box::pin(give_way(session, error, &cycle)).await,
         None => session.place.in_logic_names(error),
     };
@@ -92,10 +39,10 @@ pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> 
 async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
     let Some(dialect) = session.place.dialect() else { return error };
     let Some(mut told) = dialect.waits().map(|waits| waits.deadlock()) else { return error };
-    if session.work.transaction.state() != TransactionState::Idle {
+    if !session.work.is_idle() {
         if dialect.error_fails_transaction() {
             forfeit(session).await;
-        } else if let Err(error) = end::end_transaction(session, false).await {
+        } else if let Err(error) = end::end_transaction(session, End::RollBack).await {
             tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
         }
     }
@@ -113,15 +60,15 @@ pub(in crate::session) async fn forfeit(session: &mut Session) {
     if let Err(error) = base::undo_in_base(session, 0).await {
         tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
     }
-    session.place.handle.lets_go();
-    session.place.handle.overlook();
+    session.place.handle().lets_go();
+    session.place.handle().overlook();
     for connection in session.work.transaction.connections() {
         // What is not to be cancelled is not refused.
-        let _ = session.place.handle.runs_on(connection, Manner::Leave);
+        let _ = session.place.handle().runs_on(connection, Manner::Leave);
     }
     let ended = session.work.transaction.forfeit().await;
-    session.place.handle.lets_go();
-    session.place.handle.parts();
+    session.place.handle().lets_go();
+    session.place.handle().parts();
     if let Err(error) = end::parted(session, ended) {
         tracing::debug!(%error, "a failed transaction could not be rolled back in order");
     }

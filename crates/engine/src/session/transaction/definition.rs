@@ -12,7 +12,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::transaction::{Work, units};
 
-/// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it see what others have read.
+/// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it
+/// see what others have read.
 #[derive(Debug)]
 pub(in crate::session) struct Own {
     catalog: Arc<UnitCatalog>,
@@ -60,8 +61,8 @@ impl Work {
     }
 }
 
-/// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of them fails. Only PostgreSQL's can be
-/// taken back, and BASE, which commits at once, has no part in definitions.
+/// Whether a definition on several nodes is all done or not at all: a transaction of its own takes it back where one of
+/// them fails. Only PostgreSQL's can be taken back, and BASE, which commits at once, has no part in definitions.
 pub(in crate::session) fn is_taken_back(
     session: &Session,
     live: &LiveDatabase,
@@ -88,18 +89,19 @@ pub(in crate::session) fn begin_definition(
     session: &mut Session,
     live: &LiveDatabase,
 ) -> Result<()> {
-    if let Some(administration) = session.place.engine.administration() {
+    if let Some(administration) = session.place.engine().administration() {
         administration.may_define(&live.database.name)?;
     }
     session.work.definitions.under_way = true;
     Ok(())
 }
 
-/// Forgets what is known of the current database's tables, here and, once a definition has come into force, at other instances.
+/// Forgets what is known of the current database's tables, here and, once a definition has come into force, at other
+/// instances.
 pub(in crate::session) async fn forget_tables(session: &mut Session, live: &LiveDatabase) {
     live.catalog.forget();
     session.work.definitions.under_way = false;
-    if let Some(administration) = session.place.engine.administration()
+    if let Some(administration) = session.place.engine().administration()
         && let Some(telling) = administration.defined(&live.database.name)
     {
         telling.await;

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::session::cursors::declared;
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, deferred, definition, temporary, units};
+use crate::session::transaction::{End, base, deferred, definition, temporary, units};
 
 /// Commits the transaction, where no client may be told that it is rolled back but by an error: what a statement
 /// commits by itself before it runs.
@@ -21,7 +21,7 @@ use crate::session::transaction::{base, deferred, definition, temporary, units};
 /// # Errors
 /// Whatever kept it from being committed.
 pub(in crate::session) async fn commit_implicitly(session: &mut Session) -> Result<()> {
-    match end_transaction(session, true).await? {
+    match end_transaction(session, End::Commit).await? {
         true => Ok(()),
         false => Err(unit_lost()),
     }
@@ -33,14 +33,12 @@ pub(in crate::session) async fn commit_implicitly(session: &mut Session) -> Resu
 ///
 /// # Errors
 /// Whatever else kept it from being committed.
-pub(in crate::session) async fn end_transaction(
-    session: &mut Session,
-    commit: bool,
-) -> Result<bool> {
-    let was_open = session.work.transaction.state() != TransactionState::Idle;
+pub(in crate::session) async fn end_transaction(session: &mut Session, end: End) -> Result<bool> {
+    let commit = end == End::Commit;
+    let was_open = !session.work.is_idle();
     let is_clients = session.work.opened != Opened::Statement;
-    let parted = session.part_from_cursors(commit).await;
-    if commit && was_open && session.work.transaction.state() == TransactionState::Idle {
+    let parted = session.part_from_cursors(end).await;
+    if commit && was_open && session.work.is_idle() {
         // What a cursor still had to find has ended the whole transaction.
         parted?;
         return Err(Error::internal("a transaction has ended while its cursors were read"));
@@ -55,13 +53,11 @@ pub(in crate::session) async fn end_transaction(
         }
         failed => failed,
     };
-    session.settings.local.clear();
-    session.settings.savepoints.clear();
-    let before = session.settings.at_begin.take();
+    let before = session.settings.transaction_ends();
     let defined = session.work.definitions.own.take().is_some();
     session.work.opened = Opened::Client;
     let wrote = session.work.transaction.has_written();
-    let result = wind_up(session, commit).await;
+    let result = wind_up(session, end).await;
     if let Ok(live) = session.place.live() {
         if defined {
             Box::pin(definition::forget_tables(session, &live)).await;
@@ -70,14 +66,15 @@ pub(in crate::session) async fn end_transaction(
         }
     }
     let committed = matches!(result, Ok(pando_transaction::Outcome::Committed));
-    if is_clients && !session.cursors.declared.is_empty() {
-        Box::pin(declared::hold_declared(session, committed)).await;
+    if is_clients && session.cursors.are_declared() {
+        let ended = if committed { End::Commit } else { End::RollBack };
+        Box::pin(declared::hold_declared(session, ended)).await;
     }
     if !committed
         && session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction())
         && let Some(before) = before
     {
-        session.settings.variables = before;
+        session.settings.go_back_to(before);
         session.work.modes.session = std::mem::take(&mut session.work.modes.at_begin);
     }
     match failed {
@@ -93,7 +90,7 @@ pub(in crate::session) async fn look_whether_ended(session: &mut Session) -> Res
         return Ok(());
     }
     let is_whole = !session.work.transaction.has_open_changes();
-    end_transaction(session, false).await?;
+    end_transaction(session, End::RollBack).await?;
     match is_whole {
         true => Ok(()),
         false => Err(server_error(
@@ -104,23 +101,42 @@ pub(in crate::session) async fn look_whether_ended(session: &mut Session) -> Res
     }
 }
 
-/// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a unit that answers is let
-/// finish, since others may have committed.
-pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> Result<Outcome> {
-    session.place.handle.lets_go();
-    session.place.handle.overlook();
-    for connection in session.work.transaction.connections() {
-        session.place.handle.runs_on(connection, Manner::Leave)?;
+/// Statements are committed by themselves from now on, and what is open is committed now.
+///
+/// # Errors
+/// Whatever kept it from being committed.
+pub(in crate::session) async fn commit_each(session: &mut Session) -> Result<()> {
+    if !session.work.autocommit && !session.work.is_idle() {
+        commit_implicitly(session).await?;
     }
-    let parts = base::end_base(session, commit).await;
-    let commit = commit && parts.is_ok();
+    session.work.commits_each();
+    session.place.facts_mut().autocommit = true;
+    Ok(())
+}
+
+/// From now on statements open transactions, which end when the client says so.
+pub(in crate::session) fn commit_when_told(session: &mut Session) {
+    session.work.commits_when_told();
+    session.place.facts_mut().autocommit = false;
+}
+
+/// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a
+/// unit that answers is let finish, since others may have committed.
+pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Result<Outcome> {
+    session.place.handle().lets_go();
+    session.place.handle().overlook();
+    for connection in session.work.transaction.connections() {
+        session.place.handle().runs_on(connection, Manner::Leave)?;
+    }
+    let parts = base::end_base(session, end).await;
+    let commit = end == End::Commit && parts.is_ok();
     let ended: Ended = if commit {
         session.work.transaction.commit().await
     } else {
         session.work.transaction.rollback().await
     };
-    session.place.handle.lets_go();
-    session.place.handle.parts();
+    session.place.handle().lets_go();
+    session.place.handle().parts();
     let outcome = parts.and(parted(session, ended));
     if let Err(error) = &outcome {
         units::learn_of_loss(session, error);
@@ -130,7 +146,7 @@ pub(in crate::session) async fn wind_up(session: &mut Session, commit: bool) -> 
 
 /// Rolls back what the session itself has opened or what cannot go on.
 pub(in crate::session) async fn roll_back(session: &mut Session) {
-    if let Err(error) = wind_up(session, false).await {
+    if let Err(error) = wind_up(session, End::RollBack).await {
         tracing::debug!(%error, "a transaction could not be rolled back in order");
     }
 }
@@ -140,7 +156,10 @@ pub(in crate::session) fn parted(session: &mut Session, ended: Ended) -> Result<
     let mut ended = ended;
     session.temporary.doubt_temporaries();
     if let Some(own) = ended.take(|connection| session.temporary.has_temporaries(connection)) {
-        temporary::temporaries_come_home(session, own, ended.is_tainted());
+        if ended.is_tainted() {
+            session.temporary.taint_temporaries();
+        }
+        temporary::temporaries_come_home(session, own);
     }
     ended.release()
 }
@@ -150,16 +169,17 @@ pub(in crate::session) fn parted(session: &mut Session, ended: Ended) -> Result<
 /// # Errors
 /// `Cancelled` when that has been cancelled already.
 pub(in crate::session) fn attend_transaction(session: &mut Session) -> Result<()> {
-    let handle = &session.place.handle;
+    let handle = session.place.handle();
     session.work.transaction.connections().try_for_each(|one| handle.runs_on(one, Manner::Ask))
 }
 
-/// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here on.
+/// Lets go of a statement's connections without giving them back, so that nothing is cancelled that they do from here
+/// on.
 pub(in crate::session) async fn let_go(session: &mut Session) {
-    if session.place.handle.lets_go() {
-        session.place.handle.settled(&session.place.engine.inner.runtime).await;
+    if session.place.handle().lets_go() {
+        session.place.handle().settled(session.place.runtime()).await;
         session.work.transaction.taint();
-        session.place.handle.overlook();
+        session.place.handle().overlook();
     }
 }
 
@@ -187,9 +207,9 @@ pub(in crate::session) async fn sync(session: &mut Session) -> Result<()> {
     if session.work.opened != Opened::Pipeline || session.work.is_idle() {
         return Ok(());
     }
-    let commit = !session.work.transaction.is_told();
-    let committed = end_transaction(session, commit).await?;
-    if commit && !committed { Err(unit_lost()) } else { Ok(()) }
+    let end = session.work.end_by_itself();
+    let committed = end_transaction(session, end).await?;
+    if end == End::Commit && !committed { Err(unit_lost()) } else { Ok(()) }
 }
 
 /// An error that the door has told counts like one of a statement.
@@ -197,5 +217,16 @@ pub(in crate::session) fn fail_with_door(session: &mut Session) {
     let fails = session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
     if fails {
         session.work.transaction.fail();
+    }
+}
+
+/// A statement of a text has failed while its reply was read: what the text opened ends with it, before the client
+/// hears of the error.
+pub(in crate::session) async fn end_failed_text(session: &mut Session) {
+    if session.work.opened() == Opened::Pipeline
+        && session.outbox.ends_text()
+        && let Err(error) = sync(session).await
+    {
+        tracing::debug!(%error, "a failed text could not be rolled back in order");
     }
 }

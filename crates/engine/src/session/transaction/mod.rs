@@ -10,139 +10,63 @@ pub(in crate::session) mod end;
 pub(in crate::session) mod modes;
 pub(in crate::session) mod serializable;
 pub(in crate::session) mod snapshot;
-pub(in crate::session) mod table_lock;
 pub(in crate::session) mod temporary;
 pub(in crate::session) mod units;
 pub(in crate::session) mod verbs;
+mod work;
 
 use pando_kernel::TransactionType;
-use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::session::TransactionState;
-use pando_sql::ast::Kind;
 use pando_transaction::Transaction;
 
-use crate::session::given::Run;
 use crate::session::transaction::base::Base;
 use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::definition::Own;
-use crate::session::transaction::modes::completed;
 use crate::session::transaction::verbs::Opened;
+
+/// How a transaction is to end, or has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum End {
+    Commit,
+    RollBack,
+}
 
 /// A session's transaction, and what is known of the one under way.
 #[derive(Debug)]
 pub(in crate::session) struct Work {
-    pub(in crate::session) transaction: Transaction,
+    transaction: Transaction,
     /// What it has done on units that have committed already, when it is of type BASE.
-    pub(in crate::session) base: Base,
+    base: Base,
     /// How the session's next transactions end, when it has chosen.
-    pub(in crate::session) kind: Option<TransactionType>,
+    kind: Option<TransactionType>,
     /// Who opened the transaction.
-    pub(in crate::session) opened: Opened,
-    pub(in crate::session) autocommit: bool,
-    pub(in crate::session) modes: Modes,
+    opened: Opened,
+    autocommit: bool,
+    modes: Modes,
     /// What the open transaction's statements have done that settles its modes.
-    pub(in crate::session) touched: Touched,
-    pub(in crate::session) definitions: Definitions,
+    touched: Touched,
+    definitions: Definitions,
     /// The open transaction was asked of a table while no database was chosen.
-    pub(in crate::session) names_tables: bool,
+    names_tables: bool,
     /// The statement under way only changes rows, and reads nothing but what it locks.
-    pub(in crate::session) only_changes: bool,
+    only_changes: bool,
 }
 
 /// Transaction modes that are not those of the open transaction.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Modes {
     /// For the next transaction only.
-    pub(in crate::session) next: Vec<String>,
+    next: Vec<String>,
     /// For all that the session begins.
-    pub(in crate::session) session: Vec<String>,
+    session: Vec<String>,
     /// The session's when the open transaction began.
-    pub(in crate::session) at_begin: Vec<String>,
+    at_begin: Vec<String>,
 }
 
 /// What the open transaction and the statement under way define.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Definitions {
     /// The open transaction has changed definitions.
-    pub(in crate::session) own: Option<Own>,
+    own: Option<Own>,
     /// A definition is under way, of which other instances have not been told.
-    pub(in crate::session) under_way: bool,
-}
-
-impl Default for Work {
-    fn default() -> Self {
-        Self {
-            transaction: Transaction::default(),
-            base: Base::default(),
-            kind: None,
-            opened: Opened::Client,
-            autocommit: true,
-            modes: Modes::default(),
-            touched: Touched::default(),
-            definitions: Definitions::default(),
-            names_tables: false,
-            only_changes: false,
-        }
-    }
-}
-
-impl Work {
-    /// A planned statement is about to be sent.
-    pub(in crate::session) fn starts(&mut self, run: Run<'_>) {
-        let kind = &run.stmt.kind;
-        self.only_changes = matches!(kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
-        if run.plan.writes {
-            self.transaction.wrote_if_open();
-        }
-    }
-
-    /// Whether no transaction is open.
-    pub(in crate::session) fn is_idle(&self) -> bool {
-        self.transaction.state() == TransactionState::Idle
-    }
-
-    /// Refuses a change in a session whose transactions only read.
-    ///
-    /// # Errors
-    /// `TransactionState`.
-    pub(in crate::session) fn refuse_if_read_only(&self) -> Result<()> {
-        match self.modes.session.iter().any(|mode| mode == "READ ONLY") {
-            true => Err(ErrorKind::TransactionState("the session is read only".into()).into()),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether no storage unit of the current configuration is held: outside a transaction, and in one that a request opened around its statements
-    /// while none of them has reached a unit.
-    pub(in crate::session) fn stands_free(&self) -> bool {
-        match self.transaction.state() {
-            TransactionState::Idle => true,
-            TransactionState::Open => self.opened == Opened::Pipeline && self.has_reached_none(),
-            TransactionState::Failed => false,
-        }
-    }
-
-    /// Whether a transaction is open that has not met a storage unit yet.
-    pub(in crate::session) fn has_begun_only(&self) -> bool {
-        self.transaction.state() == TransactionState::Open && self.has_reached_none()
-    }
-
-    /// Whether no statement of the transaction has been at a storage unit. One of type BASE holds no connection to those it has changed.
-    pub(in crate::session) fn has_reached_none(&self) -> bool {
-        self.transaction.units().is_empty() && !self.base.has_changed()
-    }
-
-    /// What a failed transaction still accepts.
-    pub(in crate::session) fn refuse_if_failed(&self, ends: bool) -> Result<()> {
-        if self.transaction.state() == TransactionState::Failed && !ends {
-            return Err(ErrorKind::TransactionFailed.into());
-        }
-        Ok(())
-    }
-
-    /// The statement's own modes, then those set for the next transaction, then those of the session: the first of each kind counts.
-    pub(in crate::session) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
-        let further = std::mem::take(&mut self.modes.next);
-        completed(own, further.iter().chain(&self.modes.session))
-    }
+    under_way: bool,
 }

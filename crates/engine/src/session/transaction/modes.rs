@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
 use crate::session::settings::set;
+use crate::session::settings::set::Holds;
 use crate::session::transaction::{Work, change_modes};
 
 /// The mode that makes the units look at their data when the transaction begins.
@@ -31,7 +32,13 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl Work {
-    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is about tables.
+    /// Modes of these kinds are the session's no longer.
+    pub(in crate::session) fn overrule_modes(&mut self, kinds: &[&'static str]) {
+        self.modes.session.retain(|mode| !kinds.contains(&kind(mode)));
+    }
+
+    /// Whether this is the one transaction that the modes of SET TRANSACTION are for: a statement of its own, if it is
+    /// about tables.
     pub(in crate::session) fn uses_up_modes(&self, kind: &Kind) -> bool {
         !self.modes.next.is_empty() && !visit::tables(kind).is_empty()
     }
@@ -49,19 +56,26 @@ impl Work {
     }
 }
 
-/// SET TRANSACTION: for all that follow, or else, by the family's custom, for the next transaction (MySQL, and not inside one) or the open one (PostgreSQL).
-pub(in crate::session) async fn set_modes(
+/// SET SESSION CHARACTERISTICS and SET SESSION TRANSACTION: for all that follow.
+pub(in crate::session) async fn set_modes_for_all(
     session: &mut Session,
-    is_for_all: bool,
     words: &[String],
 ) -> Result<()> {
     let modes = known(words)?;
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
+    set_session_modes(session, modes).await?;
+    made::complete(session, "SET");
+    Ok(())
+}
+
+/// SET TRANSACTION: by the family's custom, for the next transaction (MySQL, and not inside one) or the open one
+/// (PostgreSQL).
+pub(in crate::session) async fn set_modes(session: &mut Session, words: &[String]) -> Result<()> {
+    let modes = known(words)?;
+    session.work.refuse_if_failed()?;
     let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    let open = session.work.transaction.state() != TransactionState::Idle;
-    if is_for_all {
-        set_session_modes(session, modes).await?;
-    } else if !open && is_about_open {
+    let open = !session.work.is_idle();
+    if !open && is_about_open {
         session.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
     } else if !open {
         session.work.modes.next = modes;
@@ -79,11 +93,12 @@ async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<
         let kept: Option<Vec<(String, String)>> =
             modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
         if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
-            let mut variables = session.settings.variables.clone();
+            let mut variables = session.settings.variables().clone();
             for (name, value) in &kept {
                 variables.set(name, value);
             }
-            return set::apply(session, &dialect.set_statement(&kept), false, variables).await;
+            return set::apply(session, &dialect.set_statement(&kept), Holds::InSession, variables)
+                .await;
         }
     }
     for mode in modes {
@@ -92,7 +107,7 @@ async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<
         // Where defaults can be asked for, the connections must have them, too.
         if session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
             let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-            session.settings.variables.set(&name, &mode);
+            session.settings.keep(&name, &mode);
         }
         session.work.modes.session.push(mode);
     }
@@ -118,7 +133,8 @@ pub(in crate::session) fn kind(mode: &str) -> &str {
     mode.trim_start_matches("NOT ").split(' ').next().unwrap_or("")
 }
 
-/// The kinds of modes whose default a variable is: setting it, or taking it back, overrules what SET SESSION CHARACTERISTICS has said before.
+/// The kinds of modes whose default a variable is: setting it, or taking it back, overrules what SET SESSION
+/// CHARACTERISTICS has said before.
 pub(in crate::session) fn defaulted(name: &str) -> &'static [&'static str] {
     match name {
         "default_transaction_isolation" => &["ISOLATION"],

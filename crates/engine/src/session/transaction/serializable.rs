@@ -1,12 +1,13 @@
 //! SERIALIZABLE over several storage units whose servers find anomalies instead of locking (PostgreSQL).
 //!
-//! Each server sees its own half of a write skew that spans two of them, which alone is none. So transactions of type XA that may write lock the tables they
-//! read and write until they end, and read what is committed once they have the lock: strict two-phase locking, whose order of commits is the same on all
-//! units. On the units they run at READ COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
+//! Each server sees its own half of a write skew that spans two of them, which alone is none. So transactions of type
+//! XA that may write lock the tables they read and write until they end, and read what is committed once they have the
+//! lock: strict two-phase locking, whose order of commits is the same on all units. On the units they run at READ
+//! COMMITTED for that: a snapshot that is older than the lock would miss who had it before.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
-use pando_kernel::two_phase::{Against, Isolation};
+use pando_kernel::two_phase::{Against, Isolation, Patience};
 use pando_kernel::{TransactionType, TwoPhase};
 use pando_pool::Connection;
 use pando_sql::ast::{Insert, InsertSource, Kind, Show, Statement};
@@ -83,7 +84,8 @@ impl Work {
             if names.is_empty() {
                 continue;
             }
-            let texts = [true, false].map(|waits| family.lock_tables(&names, against, waits));
+            let texts = [Patience::Waits, Patience::Fails]
+                .map(|patience| family.lock_tables(&names, against, patience));
             if let [Some(text), Some(at_once)] = texts {
                 locks.push(TableLock { tables: names.join(", "), against, text, at_once });
             }
@@ -99,7 +101,8 @@ impl Work {
     }
 }
 
-/// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not make it so.
+/// Lets a transaction that begins now lock what it reads, where it must be serializable and its servers alone would not
+/// make it so.
 pub(in crate::session) fn lock_if_serial(session: &mut Session, live: &LiveDatabase) {
     let fresh = session.work.transaction.kind() == TransactionType::Xa
         && session.work.transaction.is_fresh();
@@ -121,7 +124,9 @@ fn must_lock(session: &Session, live: &LiveDatabase, modes: &[String]) -> bool {
         return false;
     }
     let family = live.database.dialect.two_phase();
-    family.is_some_and(|family| family.lock_tables(&["t"], Against::Writers, true).is_some())
+    family.is_some_and(|family| {
+        family.lock_tables(&["t"], Against::Writers, Patience::Waits).is_some()
+    })
 }
 
 /// Whether a change outside a transaction must lock what it reads like one inside: others rely on its order.
@@ -130,16 +135,17 @@ pub(in crate::session) fn locks_alone(session: &Session, live: &LiveDatabase) ->
         && must_lock(session, live, &session.work.modes.session)
 }
 
-/// The level that is told to the client of the open transaction, or of one that begins now, where its units run at another one.
+/// The level that is told to the client of the open transaction, or of one that begins now, where its units run at
+/// another one.
 pub(in crate::session) fn told_isolation(session: &Session) -> Option<Isolation> {
-    let idle = session.work.transaction.state() == TransactionState::Idle;
+    let idle = session.work.is_idle();
     let kind =
         if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
     if kind != TransactionType::Xa {
         return None;
     }
     let locks = session.work.transaction.is_locking()
-        || session.place.live.as_ref().is_some_and(|live| match idle {
+        || session.place.current().is_some_and(|live| match idle {
             true => must_lock(session, live, &session.work.modes.session),
             false => {
                 session.work.transaction.is_fresh()
@@ -157,14 +163,15 @@ pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Re
     let told = session
         .place
         .dialect()
-        .and_then(|dialect| dialect.session_setting("show", &show.what, &session.place.facts));
+        .and_then(|dialect| dialect.session_setting("show", &show.what, session.place.facts()));
     let Some(value) = told else { return Ok(false) };
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     made::rows(session, "SHOW", &[&show.what], &[vec![value]])?;
     Ok(true)
 }
 
-/// What a statement's tables are locked against. Two that both read and then write would wait for each other: who writes keeps both out from the start.
+/// What a statement's tables are locked against. Two that both read and then write would wait for each other: who
+/// writes keeps both out from the start.
 fn against(kind: &Kind) -> Option<Against> {
     match kind {
         Kind::Select(query) if query.lock.is_none() => Some(Against::Writers),
@@ -212,7 +219,7 @@ fn is_of_the_vendor(name: &str) -> bool {
 
 /// Notes what planning and Pando's own answers tell of the session's settings.
 pub(in crate::session) fn tell_settings(session: &mut Session) {
-    let (settings, isolation) = (session.settings.variables.shared(), told_isolation(session));
+    let (settings, isolation) = (session.settings.variables().shared(), told_isolation(session));
     let facts = session.place.facts_mut();
     (facts.settings, facts.isolation) = (settings, isolation);
 }

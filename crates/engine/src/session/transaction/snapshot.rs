@@ -1,4 +1,5 @@
-//! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other one, on all units.
+//! Global snapshots: at REPEATABLE READ and SERIALIZABLE a transaction of type XA sees all or nothing of every other
+//! one, on all units.
 //!
 //! Whoever's default the level is: what a client is told of its level holds. It costs a transaction on all units, and
 //! holds up the commits of others for a moment; READ
@@ -8,7 +9,6 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
-use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Execution, TransactionType, TwoPhase};
 use pando_pool::Connection;
@@ -21,9 +21,10 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::run::connect::{Aim, still_open};
+use crate::session::given::Aim;
 use crate::session::transaction::modes::SNAPSHOT;
-use crate::session::transaction::{end, units};
+use crate::session::transaction::units::still_open;
+use crate::session::transaction::{End, end, units};
 
 /// A connection with its storage unit's part opened on it, and the replies that belong to that.
 type Part = (Connection, usize);
@@ -37,12 +38,12 @@ pub(in crate::session) fn looks_now(session: &mut Session, aim: Aim) -> bool {
     let may_look = transaction.kind() == TransactionType::Xa
         && !transaction.is_locking()
         && (transaction.is_fresh() || transaction.sight() == Sight::Later);
-    let several = session.place.live.as_ref().is_some_and(|live| live.database.units.len() > 1);
+    let several = session.place.current().is_some_and(|live| live.database.units.len() > 1);
     if !may_look || !several || asked_isolation(session, transaction.modes()).is_none() {
         return false;
     }
     let may_wait = aim != Aim::Reads && session.work.only_changes && !transaction.has_savepoints();
-    let family = session.place.live.as_ref().and_then(|live| live.database.dialect.two_phase());
+    let family = session.place.current().and_then(|live| live.database.dialect.two_phase());
     if may_wait && family.is_some_and(TwoPhase::sees_when_it_reads) {
         session.work.transaction.sees(Sight::Later);
         return false;
@@ -67,7 +68,7 @@ pub(in crate::session) async fn strays(
 ) -> bool {
     let may_stray = !plan.writes
         && units::transaction_type(session) == TransactionType::Xa
-        && session.work.transaction.state() == TransactionState::Idle
+        && session.work.is_idle()
         && reads_several(plan);
     if !may_stray {
         return false;
@@ -80,7 +81,7 @@ pub(in crate::session) async fn strays(
 /// Whether units have not told yet at which level their transactions are.
 pub(in crate::session) fn lacks_level(session: &Session) -> bool {
     units::transaction_type(session) == TransactionType::Xa
-        && session.place.live.as_ref().is_some_and(|live| !live.together.ready.knows_level())
+        && session.place.current().is_some_and(|live| !live.together.ready.knows_level())
 }
 
 /// Finds out at which level transactions are for which nobody names one. A unit that cannot take part in
@@ -111,7 +112,7 @@ pub(in crate::session) fn asked_isolation(
     match named_level(session, modes) {
         Some(level) => Isolation::read(level),
         None if has_snapshot(modes) => Some(Isolation::RepeatableRead),
-        None => session.place.live.as_ref().and_then(|live| live.together.ready.level()),
+        None => session.place.current().and_then(|live| live.together.ready.level()),
     }
 }
 
@@ -124,11 +125,11 @@ pub(in crate::session) fn named_level<'a>(
         return Some(level);
     }
     // A transaction keeps the level it was begun at, whatever is set in it for those to come.
-    let idle = session.work.transaction.state() == TransactionState::Idle;
-    let before = session.settings.at_begin.as_ref().filter(|_| !idle);
+    let idle = session.work.is_idle();
+    let before = session.settings.before_transaction().filter(|_| !idle);
     // Every family's names for it end so.
     let variable = before
-        .unwrap_or(&session.settings.variables)
+        .unwrap_or(session.settings.variables())
         .list()
         .iter()
         .rev()
@@ -136,8 +137,9 @@ pub(in crate::session) fn named_level<'a>(
     variable.map(|(_, value)| &**value).filter(|value| !value.eq_ignore_ascii_case("default"))
 }
 
-/// Whether the open transaction has its units look at their data when it begins: WITH CONSISTENT SNAPSHOT, which servers heed at REPEATABLE READ only. A unit
-/// that could not is not asked to: SQLite's transactions queue up where they begin.
+/// Whether the open transaction has its units look at their data when it begins: WITH CONSISTENT SNAPSHOT, which
+/// servers heed at REPEATABLE READ only. A unit that could not is not asked to: SQLite's transactions queue up where
+/// they begin.
 /// <https://dev.mysql.com/doc/refman/8.0/en/commit.html>
 pub(in crate::session) fn looks_at_once(session: &Session) -> bool {
     let modes = session.work.transaction.modes();
@@ -146,7 +148,8 @@ pub(in crate::session) fn looks_at_once(session: &Session) -> bool {
         && session.place.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
 }
 
-/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction is open.
+/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
+/// is open.
 ///
 /// # Errors
 /// What a unit says to it.
@@ -155,7 +158,7 @@ pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()
     let looked = open_everywhere(session, &live).await;
     end::let_go(session).await;
     if looked.is_err() {
-        let _ = end::end_transaction(session, false).await;
+        let _ = end::end_transaction(session, End::RollBack).await;
     }
     looked
 }
@@ -176,8 +179,8 @@ pub(in crate::session) fn refuse_snapshot_in_base(
     ))
 }
 
-/// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of type LOCAL each unit looks at its own moment,
-/// and all at about the same.
+/// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of
+/// type LOCAL each unit looks at its own moment, and all at about the same.
 pub(in crate::session) async fn open_everywhere(
     session: &mut Session,
     live: &LiveDatabase,
@@ -195,7 +198,7 @@ pub(in crate::session) async fn open_everywhere(
         Ok(_) => look_each(session, &mut parts).await,
         Err(error) => Err(error),
     };
-    if result.is_ok() && session.work.transaction.has_to_catch_up(&session.settings.local) {
+    if result.is_ok() && session.work.transaction.has_to_catch_up(session.settings.local()) {
         for (connection, _) in &mut parts {
             if result.is_ok() && !before.contains(connection.unit()) {
                 result = session.catch_up(connection).await;
@@ -244,7 +247,7 @@ async fn take_everywhere(
         let mut connection = session.place.take(pool).await?;
         units::still_ready(session, live, &mut connection, Some(&ready)).await?;
         let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-        let (replies, _) = session.enlist(live, &mut connection, (Some(&ready), query))?;
+        let (replies, _) = session.enlist(live, &mut connection, Some(&ready), query)?;
         parts.push((connection, replies));
     }
     Ok(units)
@@ -258,7 +261,7 @@ async fn take_leading(
 ) -> Result<()> {
     for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
         let mut connection = session.place.take(live.pool(unit)?).await?;
-        let (replies, _) = session.enlist(live, &mut connection, (None, None))?;
+        let (replies, _) = session.enlist(live, &mut connection, None, None)?;
         parts.push((connection, replies));
     }
     Ok(())
@@ -266,7 +269,7 @@ async fn take_leading(
 
 /// Sends what opens the transaction to all units.
 async fn look_each(session: &mut Session, parts: &mut [Part]) -> Result<()> {
-    let handle = Arc::clone(&session.place.handle);
+    let handle = Arc::clone(session.place.handle());
     for (connection, _) in parts.iter() {
         handle.runs_on(connection, Manner::Ask)?;
     }
@@ -280,8 +283,8 @@ async fn look_together(
     units: Vec<(String, Way)>,
     parts: &mut [Part],
 ) -> Result<()> {
-    let barrier = live.together.barrier(&session.place.engine.inner.runtime, units);
-    let handle = Arc::clone(&session.place.handle);
+    let barrier = live.together.barrier(session.place.runtime(), units);
+    let handle = Arc::clone(session.place.handle());
     let pass = handle.taken(barrier.pass()).await?;
     for (connection, _) in parts.iter() {
         handle.runs_on(connection, Manner::Ask)?;
@@ -299,7 +302,7 @@ pub(in crate::session) fn refuse_outside_snapshot(
         TransactionType::Local => looks_at_once(session),
         TransactionType::Base => false,
     };
-    let has_looked = session.work.transaction.state() != TransactionState::Idle
+    let has_looked = !session.work.is_idle()
         && !session.work.transaction.is_fresh()
         && session.work.transaction.sight() != Sight::Later
         && !session.work.transaction.is_locking();

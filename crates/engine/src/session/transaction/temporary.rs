@@ -18,8 +18,6 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
-use crate::session::run::find_out::answer;
-use crate::session::run::planning::MAX_NEEDS;
 use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
@@ -28,7 +26,14 @@ const MAX: usize = 1_000;
 /// The temporary tables of a session, if it has any.
 #[derive(Debug, Default)]
 pub(in crate::session) struct TemporaryTables {
-    pub(in crate::session) own: Option<Box<Temporary>>,
+    own: Option<Box<Temporary>>,
+}
+
+/// How a statement has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Ran {
+    Well,
+    Badly,
 }
 
 /// The temporary tables of a session, and their connection.
@@ -116,19 +121,9 @@ impl Temporary {
 }
 
 impl TemporaryTables {
-    /// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
-    pub(in crate::session) fn refuse_steps_of_temporaries(
-        &mut self,
-        stmt: &Statement,
-        refusal: &Error,
-    ) -> Result<()> {
-        let Some(own) = self.own.as_ref().filter(|own| own.concerned) else { return Ok(()) };
-        let may = matches!(&stmt.kind, Kind::Insert(insert) if !own.shown.is_one(&insert.table.name))
-            && plan::is_for_reading_first(stmt, refusal);
-        match may {
-            true => Ok(()),
-            false => Err(Error::new(refusal.kind().clone())),
-        }
+    /// Whether the session may have some.
+    pub(in crate::session) fn are_there(&self) -> bool {
+        self.own.is_some()
     }
 
     /// Whether the statement under way is about temporary tables.
@@ -148,7 +143,8 @@ impl TemporaryTables {
         self.own.as_ref().is_some_and(|own| own.number.is_some() && own.connection.is_none())
     }
 
-    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others; nothing where there is nothing.
+    /// What must be set on their connection, which no reset may reach, so that it has these variables and no others;
+    /// nothing where there is nothing.
     pub(in crate::session) fn dress_of_temporaries(
         &self,
         dialect: &dyn Dialect,
@@ -163,8 +159,16 @@ impl TemporaryTables {
         (!all.is_empty()).then(|| dialect.set_statement(&all))
     }
 
+    /// Their connection was disturbed: it serves nobody else afterwards.
+    pub(in crate::session) fn taint_temporaries(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.tainted = true;
+        }
+    }
+
     /// A statement has ended: what it has done to their names is noted.
-    pub(in crate::session) fn note_temporaries(&mut self, succeeded: bool) {
+    pub(in crate::session) fn note_temporaries(&mut self, ran: Ran) {
+        let succeeded = ran == Ran::Well;
         let Some(own) = &mut self.own else { return };
         let change = std::mem::take(&mut own.change);
         own.concerned = false;
@@ -190,7 +194,8 @@ impl TemporaryTables {
         self.leave_temporaries();
     }
 
-    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which there are.
+    /// A transaction, or a part of it, has ended: where that takes definitions back, the server is to be asked which
+    /// there are.
     pub(in crate::session) fn doubt_temporaries(&mut self) {
         if let Some(own) = &mut self.own {
             own.stale |= own.kept != Kept::Noted;
@@ -265,46 +270,37 @@ async fn begin_temporaries(
     stmt: &Statement,
     kept: Kept,
 ) -> Result<()> {
-    for _ in 0..MAX_NEEDS {
-        let need = match session.in_context(live, None, |ctx| plan::unit_for(ctx, stmt))? {
-            Err(need) => need,
-            Ok(unit) => {
-                let shown = Temporaries {
-                    unit,
-                    database: live.database.name.clone(),
-                    has_database_in_front: live.database.dialect.default_schema().is_none(),
-                    names: Vec::new(),
-                    lost: Vec::new(),
-                };
-                session.temporary.own = Some(Box::new(Temporary {
-                    shown: Arc::new(shown),
-                    spelled: Vec::new(),
-                    kept,
-                    number: None,
-                    connection: None,
-                    worn: Vec::new(),
-                    tainted: false,
-                    stale: false,
-                    concerned: true,
-                    change: Change::None,
-                }));
-                return Ok(());
-            }
-        };
-        session.find_out(live, need).await?;
-    }
-    Err(Error::internal("a temporary table's place asks for ever more"))
+    let unit = session.find_out_until(live, None, |ctx| plan::unit_for(ctx, stmt)).await?;
+    let shown = Temporaries {
+        unit,
+        database: live.database.name.clone(),
+        has_database_in_front: live.database.dialect.default_schema().is_none(),
+        names: Vec::new(),
+        lost: Vec::new(),
+    };
+    session.temporary.own = Some(Box::new(Temporary {
+        shown: Arc::new(shown),
+        spelled: Vec::new(),
+        kept,
+        number: None,
+        connection: None,
+        worn: Vec::new(),
+        tainted: false,
+        stale: false,
+        concerned: true,
+        change: Change::None,
+    }));
+    Ok(())
 }
 
 /// Two-phase commit and BASE have no part in them.
 fn refuse_for_temporaries(session: &Session) -> Result<()> {
-    let opens =
-        session.work.transaction.state() == TransactionState::Idle && !session.work.autocommit;
+    let opens = session.work.is_idle() && !session.work.autocommit;
     let kind = match session.work.transaction.state() {
         TransactionState::Idle => units::transaction_type(session),
         TransactionState::Open | TransactionState::Failed => session.work.transaction.kind(),
     };
-    let is_inside = opens || session.work.transaction.state() != TransactionState::Idle;
+    let is_inside = opens || !session.work.is_idle();
     let refuses = match kind {
         TransactionType::Local => false,
         TransactionType::Xa => is_inside,
@@ -332,7 +328,7 @@ fn miss_connection(session: &mut Session) {
 /// What planning sees of them.
 pub(in crate::session) fn temporaries(session: &Session) -> Option<Arc<Temporaries>> {
     let own = session.temporary.own.as_ref()?;
-    let live = session.place.live.as_ref()?;
+    let live = session.place.current()?;
     let is_here = own.shown.database.eq_ignore_ascii_case(&live.database.name);
     is_here.then(|| Arc::clone(&own.shown))
 }
@@ -352,22 +348,17 @@ pub(in crate::session) fn keep_for_temporaries(session: &mut Session, connection
     let Some(own) = &mut session.temporary.own else { return };
     if own.concerned && own.number.is_none() && own.shown.unit == *connection.unit() {
         own.number = Some(connection.token().id);
-        own.wears(&session.settings.variables);
+        own.wears(session.settings.variables());
         connection.spoil();
     }
 }
 
 /// Their connection comes home from a statement or a transaction.
-pub(in crate::session) fn temporaries_come_home(
-    session: &mut Session,
-    connection: Connection,
-    cancelled: bool,
-) {
+pub(in crate::session) fn temporaries_come_home(session: &mut Session, connection: Connection) {
     let now = connection.condition();
     let is_well = now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle;
     let Some(own) = &mut session.temporary.own else { return };
-    own.tainted |= cancelled;
-    own.wears(&session.settings.variables);
+    own.wears(session.settings.variables());
     if is_well {
         own.connection = Some(connection);
     } else {
@@ -384,8 +375,7 @@ pub(in crate::session) fn temporaries_come_home(
 /// # Errors
 /// `Refused` inside a transaction, which could take it back.
 pub(in crate::session) fn discard_temporaries(session: &mut Session) -> Result<()> {
-    if session.temporary.own.is_some() && session.work.transaction.state() != TransactionState::Idle
-    {
+    if session.temporary.own.is_some() && !session.work.is_idle() {
         return Err(Error::unsupported(
             30001,
             "DISCARD TEMP inside a transaction is not possible",
@@ -417,8 +407,8 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
         None => session.work.transaction.lend(&unit)?,
     };
     let Some(mut connection) = connection else { return Ok(()) };
-    let asked = match session.place.handle.runs_on(&connection, Manner::Ask) {
-        Ok(()) => answer(&mut connection, query).await,
+    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => pando_transaction::rows(&mut *connection, query).await,
         Err(error) => Err(error),
     };
     session.release(connection).await;
@@ -489,7 +479,8 @@ fn refuse_another_spelling(own: &Temporary, define: &Define) -> Result<()> {
     }
 }
 
-/// Refuses the name of a part of a sharded table: on their connection it would hide that from statements about the whole.
+/// Refuses the name of a part of a sharded table: on their connection it would hide that from statements about the
+/// whole.
 fn refuse_name_of_part(own: &Temporary, live: &LiveDatabase) -> Result<()> {
     let (Change::Made(new) | Change::Renamed(_, new)) = &own.change else { return Ok(()) };
     let syntax = live.database.dialect.syntax();

@@ -11,7 +11,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::two_phase::Verdict;
 use pando_pool::Connection;
 use pando_transaction::xa::GlobalId;
-use pando_transaction::{Course, Ready, is_missing};
+use pando_transaction::{Course, Ready, aborted, is_missing};
 
 use crate::readiness::{Trust, is_of_the_moment};
 use crate::recovery::cannot_take_part;
@@ -25,13 +25,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a transaction that begins now ends.
 pub(in crate::session) fn course(session: &Session) -> Course {
-    let coordinator = Arc::clone(&session.place.engine.inner.coordinator);
+    let coordinator = Arc::clone(&session.place.engine().inner.coordinator);
     Course { kind: transaction_type(session), coordinator }
 }
 
 /// The type of a transaction that begins now.
 pub(in crate::session) fn transaction_type(session: &Session) -> TransactionType {
-    session.work.kind.unwrap_or(session.place.snapshot.settings.transaction_type)
+    session.work.kind.unwrap_or(session.place.properties().transaction_type)
 }
 
 /// Chooses how the session's next transactions end.
@@ -39,7 +39,7 @@ pub(in crate::session) fn transaction_type(session: &Session) -> TransactionType
 /// # Errors
 /// `TransactionState` inside one.
 pub(in crate::session) fn choose_type(session: &mut Session, kind: TransactionType) -> Result<()> {
-    if session.work.transaction.state() != TransactionState::Idle {
+    if !session.work.is_idle() {
         let message = "the transaction type cannot change inside a transaction";
         return Err(ErrorKind::TransactionState(message.into()).into());
     }
@@ -52,7 +52,7 @@ pub(in crate::session) fn choose_type(session: &mut Session, kind: TransactionTy
 
 /// The branches in doubt, as rows.
 pub(in crate::session) async fn show_doubts(session: &mut Session) -> Result<()> {
-    let (engine, handle) = (session.place.engine.clone(), Arc::clone(&session.place.handle));
+    let (engine, handle) = (session.place.engine().clone(), Arc::clone(session.place.handle()));
     let doubts = handle.taken(async { Ok(engine.doubts().await) }).await?;
     let rows = doubts.into_iter().map(|doubt| {
         let decision = match (doubt.verdict, &doubt.decider) {
@@ -76,9 +76,9 @@ pub(in crate::session) async fn show_doubts(session: &mut Session) -> Result<()>
             row
         })
     });
-    let engine = session.place.engine.clone();
+    let engine = session.place.engine().clone();
     let left =
-        session.place.handle.clone().taken(async { Ok(engine.left_in_base().await) }).await?;
+        Arc::clone(session.place.handle()).taken(async { Ok(engine.left_in_base().await) }).await?;
     let left = left.into_iter().map(|(unit, open)| {
         let instance = GlobalId::read(&open.global);
         let instance = instance.map(|id| id.instance().to_owned()).unwrap_or_default();
@@ -100,14 +100,14 @@ pub(in crate::session) async fn show_doubts(session: &mut Session) -> Result<()>
 
 /// How transactions over several units have ended, as rows.
 pub(in crate::session) fn show_transaction_status(session: &mut Session) -> Result<()> {
-    let counts = session.place.engine.transaction_counts();
+    let counts = session.place.engine().transaction_counts();
     let rows = [
         ("xa_committed", counts.committed),
         ("xa_rolled_back", counts.rolled_back),
         ("xa_left_to_recovery", counts.left),
         ("branches_recovered", counts.recovered),
         ("local_partial_commits", counts.partial),
-        ("deadlocks_broken", session.place.engine.broken_deadlocks()),
+        ("deadlocks_broken", session.place.engine().broken_deadlocks()),
     ];
     let rows = rows.map(|(name, value)| vec![name.to_owned(), value.to_string()]);
     made::text_rows(session, &["name", "value"], rows.to_vec())
@@ -122,7 +122,7 @@ pub(in crate::session) async fn resolve(
     global: &str,
     verdict: Verdict,
 ) -> Result<()> {
-    let (engine, handle) = (session.place.engine.clone(), Arc::clone(&session.place.handle));
+    let (engine, handle) = (session.place.engine().clone(), Arc::clone(session.place.handle()));
     handle.taken(engine.resolve(global, verdict)).await?;
     made::complete(session, "RESOLVE IN DOUBT TRANSACTION");
     Ok(())
@@ -140,18 +140,19 @@ pub(in crate::session) async fn ready(
     if session.work.transaction.kind() != TransactionType::Xa {
         return Ok(None);
     }
-    let now = session.place.engine.inner.runtime.now();
+    let now = session.place.runtime().now();
     if let Some(ready) = live.together.ready.of(unit, now) {
         return Ok(Some(ready));
     }
-    let runtime = Arc::clone(&session.place.engine.inner.runtime);
-    let handle = Arc::clone(&session.place.handle);
+    let runtime = Arc::clone(session.place.runtime());
+    let handle = Arc::clone(session.place.handle());
     let ready = handle.taken(Box::pin(readiness(live, unit, &runtime))).await;
     ready.map(Some)
 }
 
-/// Asks all units of the database that have not been asked yet, or whose server may have been started anew since, so that a client learns when it begins
-/// a transaction, and not in its midst, that one of them cannot take part. A unit that does not answer is asked again when it is needed.
+/// Asks all units of the database that have not been asked yet, or whose server may have been started anew since, so
+/// that a client learns when it begins a transaction, and not in its midst, that one of them cannot take part. A unit
+/// that does not answer is asked again when it is needed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on a unit's server.
@@ -160,7 +161,7 @@ pub(in crate::session) async fn ready_all(session: &mut Session) -> Result<()> {
         return Ok(());
     }
     let live = session.place.live()?;
-    let runtime = Arc::clone(&session.place.engine.inner.runtime);
+    let runtime = Arc::clone(session.place.runtime());
     let (now, mut asking) = (runtime.now(), Vec::new());
     if live.together.ready.was_just_seen(now) {
         return Ok(());
@@ -178,7 +179,7 @@ pub(in crate::session) async fn ready_all(session: &mut Session) -> Result<()> {
                 }
             }) as BoxFuture<'_, Result<()>>,
             Trust::Doubted(ready) => {
-                Box::pin(async move { reassured(live, unit, (&ready, breaks), runtime).await })
+                Box::pin(async move { reassured(live, unit, &ready, breaks, runtime).await })
             }
         });
     }
@@ -186,11 +187,12 @@ pub(in crate::session) async fn ready_all(session: &mut Session) -> Result<()> {
         live.together.ready.all_are_known(now);
         return Ok(());
     }
-    session.place.handle.taken(all(asking)).await.map(drop)
+    session.place.handle().taken(all(asking)).await.map(drop)
 }
 
-/// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew with other settings, and a
-/// transaction is to learn of that before it changes anything there, not when it is to be committed.
+/// Asks a unit again over a connection that was opened after it had been asked: its server may have been started anew
+/// with other settings, and a transaction is to learn of that before it changes anything there, not when it is to be
+/// committed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on its server; what keeps it from answering.
@@ -204,16 +206,17 @@ pub(in crate::session) async fn still_ready(
         return Ok(());
     };
     let unit = Arc::clone(connection.unit());
-    let (breaks, now) = (live.pool(&unit)?.breaks(), session.place.engine.inner.runtime.now());
-    match session.place.handle.taken(Box::pin(ready.again(connection, now))).await {
+    let (breaks, now) = (live.pool(&unit)?.breaks(), session.place.runtime().now());
+    match session.place.handle().taken(Box::pin(ready.again(connection, now))).await {
         Ok(ready) => live.together.ready.keep(&unit, ready, breaks).map(drop),
         Err(error) => Err(no_longer(live, &unit, error)),
     }
 }
 
-/// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next transaction makes them.
+/// When an error says that a unit lacks Pando's own tables, what is known of the units is forgotten: the next
+/// transaction makes them.
 pub(in crate::session) fn learn_of_loss(session: &Session, error: &Error) {
-    if let (true, Some(live)) = (lacks_own_tables(error), &session.place.live) {
+    if let (true, Some(live)) = (lacks_own_tables(error), session.place.current()) {
         tracing::warn!(%error, "Pando's own tables were removed from a storage unit, and are made anew");
         live.together.forget();
     }
@@ -240,14 +243,16 @@ async fn readiness(
     known.ask(unit, runtime, asking).await
 }
 
-/// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked again when it is needed.
+/// Asks a unit again whose pool has counted these breaks. One that cannot say so now is not in the way: it is asked
+/// again when it is needed.
 ///
 /// # Errors
 /// `Refused`, with what is to be done on its server.
 async fn reassured(
     live: &LiveDatabase,
     unit: &UnitName,
-    (ready, breaks): (&Ready, u64),
+    ready: &Ready,
+    breaks: u64,
     runtime: &SharedRuntime,
 ) -> Result<()> {
     let asked = ready.afresh(live.pool(unit)?.connector(), runtime);
@@ -266,11 +271,21 @@ async fn reassured(
     }
 }
 
-/// What a client is told by a unit that has been asked again. When it cannot take part any more, what is known of all units is forgotten: two of them may
-/// be one place, and what is kept of both must be of one time.
+/// What a client is told by a unit that has been asked again. When it cannot take part any more, what is known of all
+/// units is forgotten: two of them may be one place, and what is kept of both must be of one time.
 fn no_longer(live: &LiveDatabase, unit: &str, error: Error) -> Error {
     if matches!(error.kind(), ErrorKind::Refused { .. }) {
         live.together.forget();
     }
     cannot_take_part(unit, error)
+}
+
+/// Refuses a part of a transaction that its storage unit has rolled back, which a reply told that nobody read to its
+/// end: what ran on it would be committed at once.
+pub(in crate::session) fn still_open(part: &Connection) -> Result<()> {
+    let now = part.condition();
+    match now.usable && now.outstanding == 0 && now.transaction == TransactionState::Idle {
+        true => Err(aborted(&format!("storage unit `{}` has rolled its part back", part.unit()))),
+        false => Ok(()),
+    }
 }

@@ -11,7 +11,9 @@ use crate::session::errors::no_transaction;
 use crate::session::reply::made;
 use crate::session::settings::savepoints;
 use crate::session::transaction::modes::{SNAPSHOT, known};
-use crate::session::transaction::{Work, base, begin, change_modes, end, modes, snapshot, units};
+use crate::session::transaction::{
+    End, Work, base, begin, change_modes, end, modes, snapshot, units,
+};
 
 /// Who opened the current transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +29,8 @@ pub(in crate::session) enum Opened {
 }
 
 impl Work {
-    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where none was open, as only the MySQL family has
-    /// it, one begins all the same.
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where
+    /// none was open, as only the MySQL family has it, one begins all the same.
     fn chained_modes(&self) -> Vec<String> {
         self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
     }
@@ -60,8 +62,16 @@ pub(in crate::session) async fn transaction_verb(
             units::ready_all(session).await?;
             begin_verb(session, known(words)?, dialect).await?;
         }
-        Transaction::Commit { chain } => commit_verb(session, *chain, dialect).await?,
-        Transaction::Rollback { chain } => rollback_verb(session, *chain, dialect).await?,
+        Transaction::Commit { chain: false } => {
+            commit_verb(session, After::Nothing, dialect).await?;
+        }
+        Transaction::Commit { chain: true } => commit_verb(session, After::Begin, dialect).await?,
+        Transaction::Rollback { chain: false } => {
+            rollback_verb(session, After::Nothing, dialect).await?;
+        }
+        Transaction::Rollback { chain: true } => {
+            rollback_verb(session, After::Begin, dialect).await?;
+        }
         Transaction::Savepoint(name) => {
             set_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
         }
@@ -71,9 +81,10 @@ pub(in crate::session) async fn transaction_verb(
         Transaction::RollbackTo(name) => {
             return_to_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
         }
-        Transaction::Set { session: is_for_all, modes } => {
-            modes::set_modes(session, *is_for_all, modes).await?
+        Transaction::Set { session: true, modes } => {
+            modes::set_modes_for_all(session, modes).await?;
         }
+        Transaction::Set { session: false, modes } => modes::set_modes(session, modes).await?,
         Transaction::TwoPhase => {
             return Err(Error::unsupported(
                 30001,
@@ -86,11 +97,11 @@ pub(in crate::session) async fn transaction_verb(
 }
 
 async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     if !session.work.is_in_block() && dialect.error_fails_transaction() {
         return Err(no_transaction("SAVEPOINT"));
     }
-    if !session.work.autocommit && session.work.transaction.state() == TransactionState::Idle {
+    if !session.work.autocommit && session.work.is_idle() {
         units::ready_all(session).await?;
         begin::open(session, Opened::Client, Vec::new());
     }
@@ -110,7 +121,7 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
 }
 
 async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     session.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
     session.settle_cursors().await?;
     end::attend_transaction(session)?;
@@ -150,50 +161,58 @@ async fn return_to_savepoint(
     Ok(())
 }
 
-async fn commit_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-    look_for_block(session, "COMMIT", chain, dialect)?;
-    let open = session.work.transaction.state() != TransactionState::Idle;
+/// What follows on the end of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    /// The next one begins: AND CHAIN.
+    Begin,
+}
+
+async fn commit_verb(session: &mut Session, after: After, dialect: &dyn Dialect) -> Result<()> {
+    look_for_block(session, "COMMIT", after, dialect)?;
+    let open = !session.work.is_idle();
     let modes = session.work.chained_modes();
-    if chain && !open {
+    if after == After::Begin && !open {
         units::ready_all(session).await?;
     }
-    let committed = if open { end::end_transaction(session, true).await? } else { true };
-    if chain {
+    let committed = if open { end::end_transaction(session, End::Commit).await? } else { true };
+    if after == After::Begin {
         begin::open(session, Opened::Client, modes);
     }
     made::complete(session, if committed { "COMMIT" } else { "ROLLBACK" });
     Ok(())
 }
 
-async fn rollback_verb(session: &mut Session, chain: bool, dialect: &dyn Dialect) -> Result<()> {
-    look_for_block(session, "ROLLBACK", chain, dialect)?;
-    let open = session.work.transaction.state() != TransactionState::Idle;
+async fn rollback_verb(session: &mut Session, after: After, dialect: &dyn Dialect) -> Result<()> {
+    look_for_block(session, "ROLLBACK", after, dialect)?;
+    let open = !session.work.is_idle();
     let modes = session.work.chained_modes();
-    if chain && !open {
+    if after == After::Begin && !open {
         units::ready_all(session).await?;
     }
     if open {
-        end::end_transaction(session, false).await?;
+        end::end_transaction(session, End::RollBack).await?;
     }
-    if chain {
+    if after == After::Begin {
         begin::open(session, Opened::Client, modes);
     }
     made::complete(session, "ROLLBACK");
     Ok(())
 }
 
-/// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or a pipeline has done so far ends with it
-/// all the same.
+/// What a family that knows of transaction blocks says to the end of one that the client has not begun. What a text or
+/// a pipeline has done so far ends with it all the same.
 fn look_for_block(
     session: &mut Session,
     verb: &str,
-    chain: bool,
+    after: After,
     dialect: &dyn Dialect,
 ) -> Result<()> {
     if session.work.is_in_block() || !dialect.error_fails_transaction() {
         return Ok(());
     }
-    if chain {
+    if after == After::Begin {
         return Err(no_transaction(&format!("{verb} AND CHAIN")));
     }
     session.outbox.warn("25P01", "there is no transaction in progress");
@@ -205,9 +224,9 @@ async fn begin_verb(
     modes: Vec<String>,
     dialect: &dyn Dialect,
 ) -> Result<()> {
-    let open = session.work.transaction.state() != TransactionState::Idle;
+    let open = !session.work.is_idle();
     if open && session.work.opened == Opened::Pipeline {
-        session.work.refuse_if_failed(false)?;
+        session.work.refuse_if_failed()?;
         if session.work.has_reached_none() {
             let modes = session.work.modes_for(modes);
             session.work.transaction.set_modes(modes);
@@ -217,7 +236,7 @@ async fn begin_verb(
         // What was set in the text before BEGIN goes with the transaction.
         session.work.opened = Opened::Client;
     } else if open && dialect.error_fails_transaction() {
-        session.work.refuse_if_failed(false)?;
+        session.work.refuse_if_failed()?;
         session.outbox.warn("25001", "there is already a transaction in progress");
         change_modes::alter(session, modes).await?;
     } else {

@@ -31,6 +31,11 @@ fn rows(capabilities: Capabilities) -> BytesMut {
     }
 }
 
+/// The bytes of one definition.
+fn defined(bytes: &[u8], format: Format) -> Definitions<'_> {
+    Definitions { bytes, count: 1, format, capabilities: NEW }
+}
+
 #[test]
 fn a_reply_is_whole_when_its_last_byte_is_there() {
     for capabilities in [NEW, OLD] {
@@ -81,7 +86,7 @@ fn errors_files_wrong_numbers_and_long_replies_are_left_to_their_pieces() {
 fn columns_are_read_once_for_the_same_definitions() {
     let lists = Lists::default();
     let mut seen = Seen::default();
-    let mut columns = |bytes: &[u8], format| seen.columns((bytes, 1), (format, NEW), &lists);
+    let mut columns = |bytes: &[u8], format| seen.columns(defined(bytes, format), &lists);
     let defined = |name: &[u8]| reply(&[&definition(name)]);
     let (one, other) = (defined(b"one"), defined(b"other"));
     let first = columns(&one, Format::Text).unwrap();
@@ -112,8 +117,7 @@ fn connections_share_their_columns() {
     let lists = Lists::default();
     let [mut one, mut other] = [Seen::default(), Seen::default()];
     let bytes = reply(&[&definition(b"a")]);
-    let columns =
-        |seen: &mut Seen, format| seen.columns((&bytes, 1), (format, NEW), &lists).unwrap();
+    let columns = |seen: &mut Seen, format| seen.columns(defined(&bytes, format), &lists).unwrap();
     let first = columns(&mut one, Format::Text);
     assert!(Arc::ptr_eq(&first, &columns(&mut other, Format::Text)));
     assert!(!Arc::ptr_eq(&first, &columns(&mut other, Format::Binary)));

@@ -34,10 +34,10 @@ impl Client {
     /// # Errors
     /// `NoRandomness`.
     pub fn new(password: &str, binding: Binding) -> Result<Client, Failure> {
-        Ok(Client::with("", password, (binding, to_base64(&random::<18>()?))))
+        Ok(Client::with("", password, binding, to_base64(&random::<18>()?)))
     }
 
-    pub(super) fn with(user: &str, password: &str, (binding, nonce): (Binding, String)) -> Client {
+    pub(super) fn with(user: &str, password: &str, binding: Binding, nonce: String) -> Client {
         let (password, bare) = (password.to_owned(), format!("n={user},r={nonce}"));
         Client { password, binding, bare, nonce }
     }
@@ -117,7 +117,7 @@ mod tests {
     const SERVER_FINAL: &str = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
     fn client(binding: Binding) -> Client {
-        Client::with("user", "pencil", (binding, CLIENT_NONCE.to_owned()))
+        Client::with("user", "pencil", binding, CLIENT_NONCE.to_owned())
     }
 
     fn proved(binding: Binding) -> (String, Proved) {

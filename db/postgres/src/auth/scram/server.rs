@@ -52,10 +52,10 @@ impl Server {
     /// # Errors
     /// `NoRandomness`.
     pub fn new(verifier: Verifier, endpoint: Option<Vec<u8>>) -> Result<Server, Failure> {
-        Ok(Server::with_nonce((verifier, endpoint), to_base64(&random::<18>()?)))
+        Ok(Server::with_nonce(verifier, endpoint, to_base64(&random::<18>()?)))
     }
 
-    fn with_nonce((verifier, endpoint): (Verifier, Option<Vec<u8>>), nonce: String) -> Server {
+    fn with_nonce(verifier: Verifier, endpoint: Option<Vec<u8>>, nonce: String) -> Server {
         let (transcript, binding) = (String::new(), Binding::None);
         Server { verifier, endpoint, nonce, transcript, binding }
     }
@@ -165,7 +165,7 @@ mod tests {
     fn server(endpoint: Option<&[u8]>) -> Server {
         let salt = from_base64("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
         let endpoint = endpoint.map(<[u8]>::to_vec);
-        Server::with_nonce((Verifier::of("pencil", salt), endpoint), SERVER_NONCE.to_owned())
+        Server::with_nonce(Verifier::of("pencil", salt), endpoint, SERVER_NONCE.to_owned())
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::session::TransactionState;
 use pando_kernel::{UnitName, Value};
 use pando_sql::ast::Statement;
 use pando_sql::{Span, Syntax, TokenKind, tokenize};
@@ -14,7 +13,7 @@ use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::run::connect::Aim;
+use crate::session::given::Aim;
 
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;
@@ -66,7 +65,7 @@ pub(in crate::session) async fn set_named(
     if let Some(place) = missing.first() {
         return Err(of_parts(names.get(*place), &stmt.text));
     }
-    if session.work.transaction.state() == TransactionState::Idle {
+    if session.work.is_idle() {
         session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
         return Ok(());
     }

@@ -1,4 +1,5 @@
-//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several storage units commits.
+//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several
+//! storage units commits.
 
 pub(in crate::session) mod constraints;
 
@@ -14,12 +15,14 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::reply::made;
 use crate::session::settings::set;
+use crate::session::settings::set::Holds;
 use crate::session::transaction::{base, end};
 
 /// The tag of the verb.
 const VERB: &str = "SET CONSTRAINTS";
 
-/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the units that have them. False when the statement goes the usual way.
+/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
+/// units that have them. False when the statement goes the usual way.
 ///
 /// # Errors
 /// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
@@ -27,7 +30,7 @@ pub(in crate::session) async fn set_constraints(
     session: &mut Session,
     stmt: &Statement,
 ) -> Result<bool> {
-    session.work.refuse_if_failed(false)?;
+    session.work.refuse_if_failed()?;
     let live = session.place.live()?;
     // Behind SET and CONSTRAINTS.
     let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
@@ -41,25 +44,26 @@ pub(in crate::session) async fn set_constraints(
         made::complete(session, VERB);
         return Ok(true);
     }
-    if session.work.transaction.state() == TransactionState::Idle {
+    if session.work.is_idle() {
         session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
         made::complete(session, VERB);
         return Ok(true);
     }
     base::refuse_in_base(session, VERB)?;
-    let variables = session.settings.variables.clone();
-    set::apply(session, &stmt.text, true, variables).await?;
+    let variables = session.settings.variables().clone();
+    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
     made::complete(session, VERB);
     Ok(true)
 }
 
-/// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as that is known.
+/// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as
+/// that is known.
 pub(in crate::session) fn may_defer(session: &Session) -> bool {
     let is_asked = session.work.transaction.state() == TransactionState::Open
         && session.work.transaction.kind() == TransactionType::Local
         && session.work.transaction.has_written()
         && session.place.dialect().is_some_and(|dialect| dialect.deferred().is_some());
-    let Some(live) = session.place.live.as_ref().filter(|_| is_asked) else { return false };
+    let Some(live) = session.place.current().filter(|_| is_asked) else { return false };
     let units = session.work.transaction.units();
     let none_defers =
         || units.iter().all(|unit| session.work.catalog(live).defers(unit) == Some(false));

@@ -1,0 +1,220 @@
+//! Rows that are told otherwise than their storage unit gave them: cells that a room turns, and those of a SHOW that
+//! name actual tables.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::Database;
+use pando_kernel::merge::Position;
+use pando_kernel::row::{Cell, Rows};
+use pando_kernel::{CellMap, CellTurn, Column, Columns, Value};
+use pando_sql::ast::Kind;
+
+use crate::plan;
+use crate::plan::Plan;
+
+use crate::session::given::Given;
+use crate::session::reply::show_rows::Retelling;
+
+/// What is told otherwise of one reply.
+#[derive(Debug)]
+pub(in crate::session) enum Turning {
+    /// Fields of a SHOW, and its columns once they have come.
+    Show(Retelling, Option<Columns>),
+    /// Cells of a plan, and what they are of the columns that have come.
+    Cells(Arc<Plan>, Option<Turned>),
+}
+
+/// The cells of a reply whose columns are known.
+#[derive(Debug)]
+pub(in crate::session) struct Turned {
+    stored: Columns,
+    told: Columns,
+    at: Vec<(usize, Arc<dyn CellTurn>)>,
+}
+
+impl Turning {
+    /// Of rows that one unit gives; `None` when they can stay.
+    pub(in crate::session) fn of_unit(
+        database: &Database,
+        kind: &Kind,
+        plan: &Arc<Plan>,
+    ) -> Option<Box<Self>> {
+        let unit = plan.units.first()?;
+        let show = Retelling::of(database, kind, &unit.target.unit);
+        show.map(|show| Box::new(Self::Show(show, None))).or_else(|| Self::of_cells(plan))
+    }
+
+    /// Of rows that are merged; `None` when they can stay.
+    pub(in crate::session) fn of_cells(plan: &Arc<Plan>) -> Option<Box<Self>> {
+        (!plan.merge.cells.is_empty()).then(|| Box::new(Self::Cells(Arc::clone(plan), None)))
+    }
+
+    /// The columns as the client is told of them. Those of the rows that follow.
+    ///
+    /// # Errors
+    /// As [`turned_columns`].
+    pub(in crate::session) fn columns(&mut self, columns: Columns) -> Result<Columns> {
+        match self {
+            Self::Show(_, seen) => {
+                *seen = Some(columns.clone());
+                Ok(columns)
+            }
+            Self::Cells(plan, seen) => {
+                let turned = Turned::of(&plan.merge.cells, columns)?;
+                let told = turned.told.clone();
+                *seen = Some(turned);
+                Ok(told)
+            }
+        }
+    }
+
+    /// The columns as they were told last.
+    pub(in crate::session) fn told(&self) -> Option<&Columns> {
+        match self {
+            Self::Show(_, seen) => seen.as_ref(),
+            Self::Cells(_, seen) => seen.as_ref().map(|turned| &turned.told),
+        }
+    }
+
+    /// The rows as they are told.
+    ///
+    /// # Errors
+    /// `Protocol` and `Value` for rows that cannot be read or written, and what a room says of a value.
+    pub(in crate::session) fn rows(&self, rows: &Rows) -> Result<Rows> {
+        let early = || Error::internal("rows came before their columns");
+        match self {
+            Self::Show(show, seen) => {
+                let columns = seen.as_ref().ok_or_else(early)?;
+                let all: Vec<usize> = (0..columns.list.len()).collect();
+                written_anew(rows, columns, columns, &all, |at, value| {
+                    Ok(columns.list.get(at).and_then(|column| show.field(&column.name, value)))
+                })
+            }
+            Self::Cells(_, seen) => {
+                let Turned { stored, told, at } = seen.as_ref().ok_or_else(early)?;
+                let places: Vec<usize> = at.iter().map(|(place, _)| *place).collect();
+                written_anew(rows, stored, told, &places, |place, value| {
+                    let turn = at.iter().find(|(own, _)| *own == place);
+                    turn.map(|(_, turn)| turn.value(value)).transpose()
+                })
+            }
+        }
+    }
+}
+
+/// The columns of a plan's rows as its client is told of them.
+///
+/// # Errors
+/// `Refused` and `UnknownColumn` where a name stands for none or several of them, or two cells for the same.
+pub(in crate::session) fn turned_columns(plan: &Plan, columns: Columns) -> Result<Columns> {
+    match plan.merge.cells.is_empty() {
+        true => Ok(columns),
+        false => Ok(Turned::of(&plan.merge.cells, columns)?.told),
+    }
+}
+
+/// Refuses, before anything is sent, what would tell or store values other than a client means.
+///
+/// # Errors
+/// `Refused` for bulk data, which is not looked into, and for a step whose values would be written otherwise than they
+/// were stored.
+pub(in crate::session) fn refuse_unturned(kind: &Kind, plan: &Plan, given: &Given) -> Result<()> {
+    let cells = &plan.merge.cells;
+    if cells.is_empty() {
+        return Ok(());
+    }
+    if matches!(kind, Kind::Copy(_)) {
+        return Err(Error::unsupported(
+            30001,
+            "COPY of a table some of whose columns are told otherwise than they are stored is not supported",
+            "use COPY (SELECT …) TO",
+        ));
+    }
+    if given.is_step && !cells.iter().all(|cell| cell.turn.goes_back()) {
+        return Err(Error::unsupported(
+            30001,
+            "a statement that writes or looks for values it has read before cannot do so with columns whose values are shown otherwise than they are stored",
+            "narrow it to one shard by an equality on the sharding key",
+        ));
+    }
+    Ok(())
+}
+
+impl Turned {
+    fn of(cells: &[CellMap], stored: Columns) -> Result<Self> {
+        let mut told = stored.clone();
+        let list = Arc::make_mut(&mut told.list);
+        let mut at: Vec<(usize, Arc<dyn CellTurn>)> = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let place = place(&cell.at, &stored.list)?;
+            let column = list.get_mut(place);
+            let column = column.ok_or_else(|| Error::internal("a cell of no column"))?;
+            if at.iter().any(|(other, _)| *other == place) {
+                return Err(plan::turned_twice(&column.name));
+            }
+            let format = column.format;
+            cell.turn.column(column);
+            column.format = format;
+            at.push((place, Arc::clone(&cell.turn)));
+        }
+        at.sort_by_key(|(place, _)| *place);
+        Ok(Self { stored, told, at })
+    }
+}
+
+fn place(at: &Position, columns: &[Column]) -> Result<usize> {
+    let name = match at {
+        Position::Index(place) => return Ok(*place),
+        Position::Derived(_) => return Err(Error::internal("a derived column has no cells")),
+        Position::Name(name) => name,
+    };
+    let mut found =
+        columns.iter().enumerate().filter(|(_, one)| one.name.eq_ignore_ascii_case(name));
+    match (found.next(), found.next()) {
+        (Some((place, _)), None) => Ok(place),
+        (None, _) => Err(ErrorKind::UnknownColumn(name.clone()).into()),
+        (Some(_), Some(_)) => Err(Error::unsupported(
+            30001,
+            format!("several columns of the result are called `{name}`"),
+            "name the columns in the select list, each by a name of its own",
+        )),
+    }
+}
+
+/// Rows with some of their fields changed: those at `places`, in order, for which `turn` gives a value. All others keep
+/// their bytes.
+fn written_anew(
+    rows: &Rows,
+    stored: &Columns,
+    told: &Columns,
+    places: &[usize],
+    mut turn: impl FnMut(usize, Value) -> Result<Option<Value>>,
+) -> Result<Rows> {
+    let mut out = BytesMut::with_capacity(rows.bytes.len());
+    let mut fields = Vec::new();
+    let mut changed: Vec<(usize, Value)> = Vec::with_capacity(places.len());
+    rows.for_each(stored, |body| {
+        stored.codec.fields(&stored.list, body, &mut fields)?;
+        let raw = |at: usize| fields.get(at).cloned().flatten().and_then(|range| body.get(range));
+        changed.clear();
+        for at in places {
+            let column = stored.list.get(*at);
+            let column = column.ok_or_else(|| Error::internal("a cell of no column"))?;
+            let Some(field) = raw(*at) else { continue };
+            let value = stored.codec.value(column, Some(field))?;
+            changed.extend(turn(*at, value)?.map(|value| (*at, value)));
+        }
+        let mut next = changed.iter().peekable();
+        let cells: Vec<Cell<'_>> = (0..fields.len())
+            .map(|at| match next.next_if(|(own, _)| *own == at) {
+                Some((_, Value::Null)) => Cell::Raw(None),
+                Some((_, value)) => Cell::Value(value),
+                None => Cell::Raw(raw(at)),
+            })
+            .collect();
+        told.codec.write(&told.list, &cells, &mut out)
+    })?;
+    Ok(Rows { bytes: out.freeze(), count: rows.count })
+}

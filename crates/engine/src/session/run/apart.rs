@@ -1,0 +1,75 @@
+//! A statement over tables of its own runs apart: on a connection beside those of the transaction.
+
+use std::sync::Arc;
+
+use pando_kernel::Execution;
+use pando_kernel::error::{Error, Result};
+use pando_pool::{Connection, Left};
+use pando_sql::{Edits, Syntax};
+
+use crate::handle::Manner;
+use crate::plan::Plan;
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::given::{Given, Order};
+use crate::session::run::connect::{Dressed, Started};
+
+/// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
+pub(in crate::session) async fn start_apart(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Plan,
+    given: &Given,
+) -> Result<Started> {
+    let unit = plan.units.first().map(|unit| Arc::clone(&unit.target.unit));
+    let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
+    let mut connection = session.place.take(live.pool(&unit)?).await?;
+    session.place.handle().runs_on(&connection, Manner::Ask)?;
+    let mut swallow = session.dress(live, &mut connection)?;
+    for text in session.settings.local() {
+        let text = of_session(text, live.database.dialect.syntax());
+        connection.start(Execution::Text(text.into()))?;
+        swallow += 1;
+    }
+    for text in &plan.before {
+        connection.start(Execution::Text(Arc::clone(text)))?;
+        swallow += 1;
+    }
+    let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
+    let given = session.give_jobs(
+        Dressed { connection, swallow },
+        vec![0],
+        Order { plan, given },
+        &mut started,
+    );
+    for channel in &mut started.channels {
+        channel.apart = true;
+    }
+    match given {
+        Ok(()) => Ok(started),
+        Err(error) => {
+            session.release_channels(started.channels).await;
+            Err(error)
+        }
+    }
+}
+
+/// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset
+/// afterwards.
+fn of_session(text: &str, syntax: &Syntax) -> String {
+    let mut edits = Edits::default();
+    if let Ok(tokens) = pando_sql::tokenize(text, syntax)
+        && let Some(second) = tokens.list.get(1)
+        && second.span.of(text).eq_ignore_ascii_case("local")
+    {
+        edits.replace(second.span, "SESSION");
+    }
+    edits.apply(text)
+}
+
+/// Puts a connection back to how it was, tables of its own included, before it serves others.
+pub(in crate::session) fn put_back(connection: Connection) {
+    let mut connection = connection;
+    connection.taint(Left::Anything, None);
+}

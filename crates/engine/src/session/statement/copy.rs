@@ -1,0 +1,78 @@
+//! COPY and LOAD DATA as far as other statements run for them: on their one unit, or the query of COPY (query) TO.
+
+use std::sync::Arc;
+
+use pando_kernel::Format;
+use pando_kernel::error::Result;
+use pando_sql::ast::{Kind, Query, Statement};
+use pando_sql::{parse, visit};
+
+use crate::copy_rows::Encoder;
+use crate::plan::{self, Purpose};
+
+use crate::session::bulk::copy;
+use crate::session::bulk::copy::Start;
+use crate::session::given::{Given, Run};
+use crate::session::place::own_database;
+use crate::session::{Session, line};
+
+/// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
+/// merged, or the query is about the catalogue, it runs as the query it is and its rows are written as lines here.
+pub(in crate::session) async fn start_copy_of(
+    session: &mut Session,
+    stmt: &Statement,
+    query: &Query,
+) -> Result<bool> {
+    let Kind::Copy(copy) = &stmt.kind else { return Ok(false) };
+    session.work.refuse_if_failed()?;
+    own_database::refuse_without_database(session, stmt)?;
+    let live = session.place.live()?;
+    let presentation = live.database.dialect.presentation();
+    let is_catalogue = visit::tables(&stmt.kind)
+        .iter()
+        .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
+    if !is_catalogue {
+        session.settle_cursors().await?;
+        match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
+            // What is told otherwise than it is stored is not to be had as lines.
+            Ok(plan) if !plan.merge.cells.is_empty() => {}
+            Ok(plan) => {
+                line::run_plan(
+                    session,
+                    Run { live: &live, stmt, plan: &Arc::new(plan) },
+                    &mut Given::default(),
+                )
+                .await?;
+                return Ok(true);
+            }
+            Err(error) if plan::is_for_assembly(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let encoder = Encoder::new(copy)?;
+    let inner = query.span.of(&stmt.text);
+    let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let formats = vec![encoder.format()];
+    let prepared = encoder.format() == Format::Binary;
+    let given = Given { formats, prepared, ..Given::default() };
+    Box::pin(line::run_on_units(session, &inner, given)).await?;
+    session.outbox.encodes_with(encoder);
+    Ok(true)
+}
+
+/// COPY FROM and LOAD DATA. False when the statement goes the usual way.
+pub(in crate::session) async fn start_bulk(
+    session: &mut Session,
+    stmt: &Statement,
+) -> Result<bool> {
+    match copy::start_bulk(session, stmt).await? {
+        Start::Begun => Ok(true),
+        Start::Elsewhere => Ok(false),
+        Start::OneUnit(live, plan) => {
+            let plan = Arc::from(plan);
+            let run = Run { live: &live, stmt, plan: &plan };
+            line::run_plan(session, run, &mut Given::default()).await?;
+            Ok(true)
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What rooms change of a statement on its way in: pieces of its text, and values before they are stored or compared.
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use pando_sql::ast::{Expr, Node};
+use pando_sql::{Edits, Span};
+
+use crate::dialect::Dialect;
+use crate::error::{Error, Result};
+use crate::value::Value;
+
+/// Turns values into those that are stored.
+pub trait ValueMap: Send + Sync + Debug {
+    /// The value as it is stored, or as what is stored compares with it. NULL is not asked for: it stays.
+    ///
+    /// # Errors
+    /// `Value` for one that cannot be stored.
+    fn turned(&self, value: &Value) -> Result<Value>;
+}
+
+/// A map of values, shared by all statements that go through it. Two are equal where they are one.
+#[derive(Clone)]
+pub struct Turn(pub Arc<dyn ValueMap>);
+
+impl Turn {
+    /// The value as it is stored.
+    ///
+    /// # Errors
+    /// As [`ValueMap::turned`].
+    pub fn of(&self, value: &Value) -> Result<Value> {
+        if value.is_null() { Ok(Value::Null) } else { self.0.turned(value) }
+    }
+}
+
+impl PartialEq for Turn {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Changes of one statement for one target, by room. Rooms give maps and not the turned texts, so that templates and bound parameters carry them.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// In the order of the rooms.
+    texts: Vec<(&'static str, Edits)>,
+    literals: Vec<TurnedLiteral>,
+    parameters: Vec<TurnedParameter>,
+}
+
+/// A literal that goes as another value.
+#[derive(Debug, Clone)]
+pub struct TurnedLiteral {
+    /// Where it stands; what is put behind it stands at its end.
+    pub span: Span,
+    /// Its value in this statement.
+    pub value: Value,
+    /// What becomes of it.
+    pub turn: Turn,
+    /// It is put in, behind a comma, and the literal stays.
+    pub is_further: bool,
+}
+
+/// A bound parameter that goes as another value.
+#[derive(Debug, Clone)]
+pub struct TurnedParameter {
+    /// Where it stands; what is put behind it stands at its end.
+    pub span: Span,
+    /// Its number among the statement's, from 0.
+    pub index: u32,
+    /// What becomes of its value.
+    pub turn: Turn,
+    /// It is put in, behind a comma, and the parameter stays.
+    pub is_further: bool,
+}
+
+impl Changes {
+    /// What follows is changed by this room.
+    pub fn begin(&mut self, room: &'static str) {
+        self.texts.push((room, Edits::default()));
+    }
+
+    /// The room's edits of the text.
+    pub fn text(&mut self) -> &mut Edits {
+        if self.texts.is_empty() {
+            self.begin("");
+        }
+        let last = self.texts.len() - 1;
+        &mut self.texts[last].1
+    }
+
+    /// Has a literal or a parameter go as another value.
+    ///
+    /// # Errors
+    /// `Refused` for anything else, whose value nobody here knows.
+    pub fn value(&mut self, expr: &Expr, turn: &Turn) -> Result<()> {
+        self.note(expr, turn, false)
+    }
+
+    /// Puts another value of a literal or a parameter behind it, as the next in its list: one column becomes several.
+    ///
+    /// # Errors
+    /// As [`Changes::value`].
+    pub fn further(&mut self, expr: &Expr, turn: &Turn) -> Result<()> {
+        self.note(expr, turn, true)
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+    fn note(&mut self, expr: &Expr, turn: &Turn, is_further: bool) -> Result<()> {
+        let (span, turn) = (expr.span, turn.clone());
+        match &expr.node {
+            Node::Literal(literal) => {
+                let value = Value::of_literal(literal).ok_or_else(unreadable)?;
+                self.literals.push(TurnedLiteral { span, value, turn, is_further });
+            }
+            Node::Parameter(index) => {
+                self.parameters.push(TurnedParameter { span, index: *index, turn, is_further });
+            }
+            _ => return Err(unreadable()),
+        }
+        Ok(())
+    }
+
+    /// The parameters that go as others, in the order in which rooms named them.
+    pub fn parameters(&self) -> &[TurnedParameter] {
+        &self.parameters
+    }
+
+    /// The literals that go as others, in the order in which rooms named them.
+    pub fn literals(&self) -> &[TurnedLiteral] {
+        &self.literals
+    }
+
+    /// All edits of the text, without those of literals: the engine's own `before`, those of the rooms, and the engine's own `behind`.
+    ///
+    /// # Errors
+    /// `Refused` where two rooms, or a room and the engine, change the same place: one of the two would be lost. What lies in a part that somebody takes out
+    /// goes with it.
+    pub fn edits(&self, before: &Edits, behind: &Edits) -> Result<Edits> {
+        let engines = [("", before), ("", behind)];
+        let rooms = || self.texts.iter().map(|(room, edits)| (*room, edits));
+        for (at, (room, edits)) in rooms().enumerate() {
+            for (other, others) in rooms().take(at).chain(engines) {
+                if edits.clash(others) {
+                    return Err(clash(room, other));
+                }
+            }
+        }
+        let literals = self.literals.iter().filter(|one| !one.is_further).map(|one| one.span);
+        let parameters = self.parameters.iter().filter(|one| !one.is_further).map(|one| one.span);
+        let mut turned = Edits::default();
+        literals.chain(parameters).for_each(|span| turned.replace(span, "?"));
+        if turned.clash(&turned) {
+            return Err(clash("", ""));
+        }
+        for (owner, edits) in rooms().chain(engines) {
+            if turned.clash(edits) {
+                return Err(clash(owner, ""));
+            }
+        }
+        let mut all = before.clone();
+        rooms().for_each(|(_, edits)| all.append(edits));
+        all.append(behind);
+        Ok(all)
+    }
+}
+
+/// Writes turned literals into a text's edits.
+///
+/// # Errors
+/// As [`ValueMap::turned`].
+pub fn write_literals(
+    literals: &[TurnedLiteral],
+    dialect: &dyn Dialect,
+    edits: &mut Edits,
+) -> Result<()> {
+    for one in literals {
+        let value = dialect.literal(&one.turn.of(&one.value)?);
+        match one.is_further {
+            true => edits.replace(Span::at(one.span.end), format!(", {value}")),
+            false => edits.replace(one.span, value),
+        }
+    }
+    Ok(())
+}
+
+fn unreadable() -> Error {
+    Error::unsupported(
+        30001,
+        "a value that is stored as another must be a literal or a parameter",
+        "compute it in the application",
+    )
+}
+
+fn clash(one: &str, other: &str) -> Error {
+    let of = |room: &str| if room.is_empty() { "Pando".to_owned() } else { format!("`{room}`") };
+    Error::unsupported(
+        30001,
+        format!("{} and {} would change the same part of the statement", of(one), of(other)),
+        "write the statement so that each part of it concerns one of them",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(rooms: &[(&'static str, u32, u32, &'static str)]) -> Changes {
+        let mut changes = Changes::default();
+        for (room, start, end, text) in rooms {
+            changes.begin(room);
+            changes.text().replace(Span::new(*start, *end), *text);
+        }
+        changes
+    }
+
+    #[test]
+    fn two_rooms_may_not_change_one_place() {
+        let text = "select a from t";
+        let apply = |changes: Changes, own: &Edits| {
+            changes.edits(own, &Edits::default()).map(|all| all.apply(text))
+        };
+        let apart = changes(&[("A", 7, 8, "b"), ("B", 14, 15, "t_0")]);
+        assert_eq!(apply(apart, &Edits::default()).unwrap(), "select b from t_0");
+        for same in [
+            [("A", 7, 8, "b"), ("B", 7, 8, "c")],
+            [("A", 7, 8, "b"), ("B", 0, 15, "drop")],
+            [("A", 7, 15, "b"), ("B", 14, 15, "c")],
+        ] {
+            assert!(apply(changes(&same), &Edits::default()).is_err(), "{same:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_engine_takes_out_takes_a_room_s_change_along() {
+        let mut own = Edits::default();
+        own.replace(Span::new(8, 15), "");
+        let room = changes(&[("A", 14, 15, "t_0")]);
+        assert_eq!(
+            room.edits(&own, &Edits::default()).unwrap().apply("select a from t"),
+            "select a"
+        );
+        own.replace(Span::new(7, 8), "b");
+        assert!(changes(&[("A", 7, 8, "c")]).edits(&own, &Edits::default()).is_err());
+    }
+}
