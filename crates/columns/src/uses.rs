@@ -52,8 +52,7 @@ pub enum Reference {
     /// The table's column itself: a rename changes this text.
     Column,
     /// A name that an item gave the value: an alias, or a column of a derived table or common table expression. It
-    /// stays where the item keeps
-    /// its name.
+    /// stays where the item keeps its name.
     Named,
     /// The number of an item.
     Ordinal,
