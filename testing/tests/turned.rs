@@ -399,7 +399,7 @@ fn a_room_that_redirects_by_a_value_is_asked_with_the_value_at_hand() {
         )
     };
     let first = text(7);
-    let Planned::Plan(made) = plan(&ctx, &parsed(&database, &first), Purpose::Run).expect("a plan")
+    let Planned::Run(made) = plan(&ctx, &parsed(&database, &first), Purpose::Run).expect("a plan")
     else {
         panic!("no plan");
     };
