@@ -10,7 +10,9 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/sql", &[]),
     ("crates/config", &[]),
     ("crates/kernel", &["crates/sql", "crates/config"]),
-    ("features/", &["crates/sql", "crates/config", "crates/kernel"]),
+    // Reads statements for the rooms that turn columns.
+    ("crates/columns", &["crates/sql", "crates/kernel"]),
+    ("features/", &["crates/sql", "crates/config", "crates/kernel", "crates/columns"]),
     ("db/", &["crates/sql", "crates/kernel"]),
     ("crates/pool", &["crates/sql", "crates/config", "crates/kernel"]),
     ("crates/transaction", &["crates/sql", "crates/config", "crates/kernel", "crates/pool"]),
