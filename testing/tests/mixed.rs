@@ -265,14 +265,14 @@ fn a_unit_that_is_silent_delays_no_other() {
         let url = format!("jdbc:mysql://127.0.0.1:{port}/test?useSSL=false");
         let mut ways = units.ways();
         ways.insert(0, ("silent".into(), connector("silent", &url)));
-        let (mut polls, mut recovered) = (0, 0);
+        let (mut reach, mut recovered) = (Reach::default(), 0);
         // Lost somewhere on its way, a coordinator leaves a branch that is prepared.
         while recovered == 0 {
             let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "silent"));
             let mut transaction = units.added(&coordinator, "mixed_silent").await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
             drop(transaction);
+            reach.further(done.is_some(), "no branch is left in doubt anywhere on the way");
             let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
             let mut recovery = Recovery::after(Arc::clone(&other), Duration::ZERO);
             let began = std::time::Instant::now();
@@ -280,7 +280,6 @@ fn a_unit_that_is_silent_delays_no_other() {
             // An answer is waited for for five seconds.
             assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
             recovered = other.counts().recovered;
-            polls += 1;
         }
         drop(listener);
     });
