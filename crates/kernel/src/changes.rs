@@ -48,7 +48,9 @@ impl Debug for Turn {
 /// Changes of one statement for one target, by room. Rooms give maps and not the turned texts, so that templates and bound parameters carry them.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// In the order of the rooms.
+    /// The room whose turn it is, as long as it has edited nothing.
+    begun: Option<&'static str>,
+    /// Of those rooms that edit the text, in their order.
     texts: Vec<(&'static str, Edits)>,
     literals: Vec<TurnedLiteral>,
     parameters: Vec<TurnedParameter>,
@@ -83,13 +85,13 @@ pub struct TurnedParameter {
 impl Changes {
     /// What follows is changed by this room.
     pub fn begin(&mut self, room: &'static str) {
-        self.texts.push((room, Edits::default()));
+        self.begun = Some(room);
     }
 
     /// The room's edits of the text.
     pub fn text(&mut self) -> &mut Edits {
-        if self.texts.is_empty() {
-            self.begin("");
+        if self.texts.is_empty() || self.begun.is_some() {
+            self.texts.push((self.begun.take().unwrap_or_default(), Edits::default()));
         }
         let last = self.texts.len() - 1;
         &mut self.texts[last].1
@@ -155,7 +157,7 @@ impl Changes {
         let literals = self.literals.iter().filter(|one| !one.is_further).map(|one| one.span);
         let parameters = self.parameters.iter().filter(|one| !one.is_further).map(|one| one.span);
         let mut turned = Edits::default();
-        literals.chain(parameters).for_each(|span| turned.replace(span, "?"));
+        literals.chain(parameters).for_each(|span| turned.replace_by(span, "?"));
         if turned.clash(&turned) {
             return Err(clash("", ""));
         }

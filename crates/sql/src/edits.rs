@@ -54,6 +54,9 @@ impl Edits {
     /// Whether an edit of one set and one of the other are about the same part of the text, so that applying both would lose one of them. What lies inside a
     /// part that the other only takes out may be lost. A set that is compared with itself clashes where it changes one part twice.
     pub fn clash(&self, other: &Self) -> bool {
+        if self.list.is_empty() || other.list.is_empty() {
+            return false;
+        }
         let own = self.list.iter().map(|edit| (edit, false));
         let mut all: Vec<_> = own.chain(other.list.iter().map(|edit| (edit, true))).collect();
         // What encloses comes before what it encloses.

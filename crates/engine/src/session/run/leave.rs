@@ -42,7 +42,10 @@ impl Session {
     /// What tells a connection which key this session has generated last, before a plan that may ask for it by a
     /// function of a user's.
     fn key(&self, live: &LiveDatabase, unit: &UnitName, plan: &Plan) -> Option<String> {
-        let effects = live.database.dialect.effects().filter(|_| plan.leaves > Leaves::Nothing)?;
+        if plan.leaves == Leaves::Nothing {
+            return None;
+        }
+        let effects = live.database.dialect.effects()?;
         let known = self.work.catalog(live).effectful(unit);
         let reads_key = known.is_none_or(|known| known.reads_key);
         reads_key.then(|| effects.key(self.place.facts().last_insert_id)).flatten()
