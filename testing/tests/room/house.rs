@@ -8,6 +8,7 @@ use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
 use pando_kernel::backend::{Backend, Connector, Execution};
 use pando_kernel::error::Result;
 use pando_kernel::event::Event;
+use pando_kernel::feature::Feature;
 use pando_kernel::request::{CursorId, Execute, Parameter, Pipeline, Request};
 use pando_kernel::row::Rows;
 use pando_kernel::runtime::SharedRuntime;
@@ -83,8 +84,18 @@ rules:
     }
 
     /// The database with the room behind all others, over fresh tables; `None` with a visible line where no server of
-    /// the family runs. The room lets so many executions through.
-    pub(crate) async fn house(self, budget: i64) -> Option<House> {
+    /// the family runs.
+    pub(crate) async fn house(self) -> Option<House> {
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        self.house_with(Arc::new(Turning::new(Arc::clone(&left))), left).await
+    }
+
+    /// The same with another room.
+    pub(crate) async fn house_with(
+        self,
+        room: Arc<dyn Feature>,
+        left: Arc<AtomicI64>,
+    ) -> Option<House> {
         let Some(port) = self.port() else {
             eprintln!("skipped: no server of {self:?}");
             return None;
@@ -102,8 +113,7 @@ rules:
             }
         }
         let mut database = built.database;
-        let left = Arc::new(AtomicI64::new(budget));
-        database.features.push(Arc::new(Turning::new(Arc::clone(&left))));
+        database.features.push(room);
         let pools = built.units.into_iter().map(|unit| {
             let options = Options { min: 0, max: 4, ..Options::default() };
             Pool::new(unit.name, unit.connector, Arc::clone(&runtime), options)

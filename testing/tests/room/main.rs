@@ -17,12 +17,15 @@ mod places;
 mod turning;
 
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::request::Parameter;
+use pando_kernel::route::{Need, Route};
 use pando_kernel::session::Session as _;
 use pando_kernel::{Format, Value};
+use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
 use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED};
@@ -40,7 +43,7 @@ fn each(check: impl AsyncFn(&mut House, &mut Failures)) {
     let mut failures = Failures::default();
     for family in FAMILIES {
         block_on(async {
-            if let Some(mut house) = family.house(i64::MAX).await {
+            if let Some(mut house) = family.house().await {
                 check(&mut house, &mut failures).await;
             }
         });
@@ -286,4 +289,36 @@ fn one_parameter_is_turned_where_the_column_is_and_nowhere_else() {
             failures.note(house, sql, (seen.unwrap_or_else(|e| e.to_string()), "1 5 6".to_owned()));
         }
     });
+}
+
+/// A room that wants to know the columns of a table whatever is asked of it.
+#[derive(Debug)]
+struct Curious;
+
+impl Room for Curious {
+    fn name(&self) -> &'static str {
+        "curious"
+    }
+}
+
+impl Feature for Curious {
+    fn route(&self, ctx: &Context<'_>, _: &Statement, route: &mut Route) -> Result<()> {
+        if ctx.catalog.columns("room_t").is_none() {
+            *route = Route::Needs(Need::Columns("room_t".into()));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_room_that_needs_columns_to_say_where_their_table_is_costs_one_statement() {
+    let _alone = alone();
+    for family in FAMILIES {
+        block_on(async {
+            let house = family.house_with(Arc::new(Curious), Arc::default());
+            let Some(mut house) = house.await else { return };
+            let error = house.client.query("SELECT id FROM room_t").await.unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Internal(_)), "{error}");
+        });
+    }
 }
