@@ -219,3 +219,12 @@ pub(crate) const COPIES: &[(In, &str)] = &[
     (Postgres, "COPY (SELECT secret FROM room_t) TO STDOUT"),
     (Postgres, "COPY room_t (id, note) TO STDOUT"),
 ];
+
+/// The changes of one transaction, and what is read in it.
+pub(crate) const TRANSACTION: [&str; 5] = [
+    "INSERT INTO room_t (id, secret, note) VALUES (31, 'kl', 'x'), (32, NULL, 'y')",
+    "UPDATE room_t SET secret = 'op' WHERE secret IN ('ab', 'cd')",
+    "SELECT id, secret FROM room_t WHERE secret = 'op'",
+    "DELETE FROM room_t WHERE secret = 'ef'",
+    "SELECT * FROM room_t",
+];

@@ -85,9 +85,9 @@ rules:
 
     /// The database with the room behind all others, over fresh tables; `None` with a visible line where no server of
     /// the family runs.
-    pub(crate) async fn house(self) -> Option<House> {
+    pub(crate) async fn house(self, kind: TransactionType) -> Option<House> {
         let left = Arc::new(AtomicI64::new(i64::MAX));
-        self.house_with(Arc::new(Turning::new(Arc::clone(&left))), left).await
+        self.house_with(Arc::new(Turning::new(Arc::clone(&left))), left, kind).await
     }
 
     /// The same with another room.
@@ -95,6 +95,7 @@ rules:
         self,
         room: Arc<dyn Feature>,
         left: Arc<AtomicI64>,
+        kind: TransactionType,
     ) -> Option<House> {
         let Some(port) = self.port() else {
             eprintln!("skipped: no server of {self:?}");
@@ -120,7 +121,7 @@ rules:
         });
         let live = Arc::new(LiveDatabase::new(database, pools.collect()));
         let engine = Engine::new(Arc::clone(&runtime));
-        let settings = Settings { transaction_type: TransactionType::Xa, ..Settings::default() };
+        let settings = Settings { transaction_type: kind, ..Settings::default() };
         engine.publish(Snapshot { databases: vec![live], settings });
         let login = Login { database: Some("shop".into()), ..Login::default() };
         let session = engine.open(login).unwrap();
@@ -304,6 +305,11 @@ impl Client {
             show(&event, &mut self.columns, &mut told);
         }
         Ok(told)
+    }
+
+    /// What the columns of a table are called, as an old client asks for them.
+    pub(crate) async fn fields(&mut self, table: &str) -> Result<Vec<String>> {
+        Ok(self.request(Request::Fields { table: table.to_owned() }).await?.labels)
     }
 
     pub(crate) async fn query(&mut self, sql: &str) -> Result<Told> {

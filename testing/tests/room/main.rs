@@ -24,11 +24,11 @@ use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::{Need, Route};
 use pando_kernel::session::Session as _;
-use pando_kernel::{Format, Value};
+use pando_kernel::{Format, TransactionType, Value};
 use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
-use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED};
+use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED, TRANSACTION};
 use house::{FAMILIES, Family, House, Told};
 
 /// All make the same tables: one test at a time.
@@ -43,7 +43,7 @@ fn each(check: impl AsyncFn(&mut House, &mut Failures)) {
     let mut failures = Failures::default();
     for family in FAMILIES {
         block_on(async {
-            if let Some(mut house) = family.house().await {
+            if let Some(mut house) = family.house(TransactionType::Xa).await {
                 check(&mut house, &mut failures).await;
             }
         });
@@ -291,6 +291,66 @@ fn one_parameter_is_turned_where_the_column_is_and_nowhere_else() {
     });
 }
 
+#[test]
+fn every_type_of_transaction_takes_changes_back_and_keeps_them() {
+    let _alone = alone();
+    for family in FAMILIES {
+        for kind in [TransactionType::Local, TransactionType::Xa, TransactionType::Base] {
+            block_on(async {
+                let Some(mut house) = family.house(kind).await else { return };
+                let before = [house.stored(0, "room_t").await, house.stored(1, "room_t").await];
+                for end in ["ROLLBACK", "COMMIT"] {
+                    for sql in ["BEGIN"].iter().chain(&TRANSACTION).chain(&[end]) {
+                        let expected = house.straight(sql).await.unwrap().in_order_of(sql);
+                        let seen = house.client.query(sql).await.map(|told| told.in_order_of(sql));
+                        assert_eq!(shown(seen), shown(Ok(expected)), "{family:?} {kind:?} {sql}");
+                    }
+                    assert_eq!(house.check_stored(end).await, None, "{kind:?}");
+                    let after = [house.stored(0, "room_t").await, house.stored(1, "room_t").await];
+                    assert_eq!(after == before, end == "ROLLBACK", "{family:?} {kind:?} {end}");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_statement_that_a_text_has_prepared_is_turned() {
+    each(async |house, failures| {
+        let texts: &[&str] = match house.family {
+            Family::Postgres => &[
+                "PREPARE p (varchar) AS SELECT id, secret FROM room_t WHERE secret = $1 ORDER BY id",
+                "EXECUTE p ('ab')",
+                "EXECUTE p ('cd')",
+                "EXECUTE p ('ba')",
+                "DEALLOCATE p",
+            ],
+            Family::MariaDb => &[
+                "PREPARE p FROM 'SELECT id, secret FROM room_t WHERE secret = ? ORDER BY id'",
+                "SET @a = 'ab'",
+                "EXECUTE p USING @a",
+                "SET @a = 'ba'",
+                "EXECUTE p USING @a",
+                "DEALLOCATE PREPARE p",
+            ],
+        };
+        for sql in texts {
+            let expected = shown(house.straight(sql).await);
+            let seen = shown(house.client.query(sql).await);
+            failures.note(house, sql, (seen, expected));
+        }
+    });
+}
+
+#[test]
+fn the_columns_of_the_table_are_told_under_their_own_names() {
+    each(async |house, _| {
+        for _ in 0..2 {
+            assert_eq!(house.client.fields("room_t").await.unwrap(), ["id", "secret", "note"]);
+        }
+    });
+}
+
 /// A room that wants to know the columns of a table whatever is asked of it.
 #[derive(Debug)]
 struct Curious;
@@ -315,7 +375,7 @@ fn a_room_that_needs_columns_to_say_where_their_table_is_costs_one_statement() {
     let _alone = alone();
     for family in FAMILIES {
         block_on(async {
-            let house = family.house_with(Arc::new(Curious), Arc::default());
+            let house = family.house_with(Arc::new(Curious), Arc::default(), TransactionType::Xa);
             let Some(mut house) = house.await else { return };
             let error = house.client.query("SELECT id FROM room_t").await.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Internal(_)), "{error}");
