@@ -81,6 +81,15 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
     (Both, "SELECT COUNT(secret) FROM room_t"),
     (Both, "SELECT COUNT(DISTINCT secret) AS n FROM room_t WHERE id = 1"),
     (Both, "SELECT COUNT(*) AS n FROM room_t WHERE secret = 'ab'"),
+    (Both, "SELECT note FROM room_t WHERE id = 1 GROUP BY note HAVING COUNT(secret) > 0"),
+    (Both, "SELECT COUNT(*) AS n, SUM(id) AS s FROM room_t WHERE secret IS NOT NULL"),
+    (Both, "SELECT note, COUNT(secret) AS n FROM room_t GROUP BY note"),
+    // Other forms.
+    (Postgres, "TABLE room_t"),
+    (Both, "SELECT id, secret FROM room_t WHERE secret = 'ab' FOR UPDATE"),
+    (Both, "SELECT CASE WHEN secret = 'ab' THEN 'y' ELSE 'n' END AS c FROM room_t WHERE id = 1"),
+    (Both, "SELECT id, secret = 'ab' AS same FROM room_t WHERE id = 3"),
+    (Postgres, "SELECT id FROM room_t WHERE NOT (secret = 'ab') ORDER BY id"),
     // Without the column.
     (Both, "SELECT note FROM room_t WHERE note = 'ab'"),
     (Both, "SELECT COUNT(*) FROM room_t"),
@@ -129,6 +138,19 @@ pub(crate) const CHANGES: &[(In, &str)] = &[
     ),
     (MariaDb, "REPLACE INTO room_t (id, secret, note) VALUES ({n}, 'r{n}', 'z')"),
     (MariaDb, "INSERT INTO room_t SET id = 5{n}, secret = 'set{n}'"),
+    (
+        Postgres,
+        "UPDATE room_t AS t SET secret = u.secret FROM room_u u WHERE u.id = t.id AND t.id = 1 AND u.id = 1",
+    ),
+    (
+        MariaDb,
+        "UPDATE room_t t JOIN room_u u ON u.id = t.id SET t.secret = u.secret WHERE t.id = 1 AND u.id = 1",
+    ),
+    (Postgres, "UPDATE room_t SET (note, secret) = ('n', 't{n}') WHERE id = 2"),
+    (
+        Postgres,
+        "DELETE FROM room_t USING room_u u WHERE u.id = room_t.id AND u.secret = room_t.secret AND room_t.id = 6",
+    ),
     // What changes return.
     (Both, "INSERT INTO room_t (id, secret) VALUES (6{n}, 'x{n}') RETURNING id, secret"),
     (Both, "INSERT INTO room_t (id, secret) VALUES (7{n}, 'y{n}'), (80{n}, 'z{n}') RETURNING *"),
@@ -176,6 +198,15 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t"),
     (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t (id, secret)"),
     (MariaDb, "SHOW COLUMNS FROM room_t"),
+    (MariaDb, "DESCRIBE room_t"),
+    (MariaDb, "SHOW CREATE TABLE room_t"),
+    (MariaDb, "SELECT secret INTO @x FROM room_t WHERE id = 1"),
+    (Both, "CREATE TABLE room_copy AS SELECT id, secret FROM room_t"),
+    (Both, "SELECT id FROM room_t WHERE id = 1 UNION ALL SELECT secret FROM room_t WHERE id = 1"),
+    (Both, "SELECT secret FROM room_t WHERE id = 1 UNION ALL SELECT 'x'"),
+    (Both, "SELECT ROW_NUMBER() OVER (ORDER BY secret) FROM room_t WHERE id = 1"),
+    (Both, "DELETE FROM room_t WHERE secret < 'b'"),
+    (Both, "WITH d AS (SELECT secret AS s FROM room_t WHERE id = 1) SELECT s FROM d ORDER BY s"),
     (MariaDb, "/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds_0 */ SELECT secret FROM room_t"),
 ];
 

@@ -71,10 +71,11 @@ fn of(cases: &[(In, &'static str)], family: Family) -> Vec<&'static str> {
 struct Failures(Vec<String>);
 
 impl Failures {
+    /// Tells of each statement once.
     fn note(&mut self, house: &House, sql: &str, (seen, expected): (String, String)) {
-        let family = house.family;
-        if seen != expected && !self.0.iter().any(|known| known.ends_with(&expected)) {
-            self.0.push(format!("{family:?} {sql}\n    seen     {seen}\n    expected {expected}"));
+        let head = format!("{:?} {sql}\n", house.family);
+        if seen != expected && !self.0.iter().any(|known| known.starts_with(&head)) {
+            self.0.push(format!("{head}    seen     {seen}\n    expected {expected}"));
         }
     }
 }
