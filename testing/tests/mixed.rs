@@ -168,6 +168,23 @@ async fn lost_after<T>(polls: usize, future: impl Future<Output = T>) -> Option<
     .await
 }
 
+/// How far commits are let go: each a step further than the one before, and from the beginning again where one is over before it was found where it is
+/// looked for. How many steps it takes hangs on how many answers have come at once.
+#[derive(Default)]
+struct Reach {
+    polls: usize,
+    tries: usize,
+}
+
+impl Reach {
+    /// The next one. Whoever is never found where it is looked for is told of.
+    fn further(&mut self, is_over: bool, missed: &str) {
+        self.tries += 1;
+        assert!(self.tries < 500, "{missed}");
+        self.polls = if is_over { 0 } else { self.polls + 1 };
+    }
+}
+
 #[test]
 fn all_families_commit_or_none_does() {
     let _alone = alone();
@@ -248,14 +265,14 @@ fn a_unit_that_is_silent_delays_no_other() {
         let url = format!("jdbc:mysql://127.0.0.1:{port}/test?useSSL=false");
         let mut ways = units.ways();
         ways.insert(0, ("silent".into(), connector("silent", &url)));
-        let (mut polls, mut recovered) = (0, 0);
+        let (mut reach, mut recovered) = (Reach::default(), 0);
         // Lost somewhere on its way, a coordinator leaves a branch that is prepared.
         while recovered == 0 {
             let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "silent"));
             let mut transaction = units.added(&coordinator, "mixed_silent").await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
             drop(transaction);
+            reach.further(done.is_some(), "no branch is left in doubt anywhere on the way");
             let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
             let mut recovery = Recovery::after(Arc::clone(&other), Duration::ZERO);
             let began = std::time::Instant::now();
@@ -263,7 +280,6 @@ fn a_unit_that_is_silent_delays_no_other() {
             // An answer is waited for for five seconds.
             assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
             recovered = other.counts().recovered;
-            polls += 1;
         }
         drop(listener);
     });
@@ -465,15 +481,14 @@ fn the_branches_of_a_unit_that_is_slow_are_ended() {
         let slow = connector(name, &url.replace(&server, &format!("127.0.0.1:{port}")));
         let mut ways = units.ways();
         ways[1].1 = slow;
-        let (mut polls, mut recovered) = (0, 0);
+        let (mut reach, mut recovered) = (Reach::default(), 0);
         while recovered == 0 {
             let coordinator = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "slow"));
-            let insert = format!("INSERT INTO mixed_slow VALUES ({}, 0)", 2 + polls);
+            let insert = format!("INSERT INTO mixed_slow VALUES ({}, 0)", 2 + reach.tries);
             let mut transaction = units.changed(&coordinator, &insert).await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
             drop(transaction);
-            polls += 1;
+            reach.further(done.is_some(), "no branch is left in doubt anywhere on the way");
             let other = Arc::new(Coordinator::new(Arc::clone(&units.runtime), "other"));
             let mut recovery = Recovery::after(Arc::clone(&other), Duration::from_millis(1500));
             milliseconds.store(0, Ordering::Relaxed);
@@ -500,12 +515,15 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
         let ways = units.ways();
         let mut recovery = Recovery::after(coordinator("looks"), Duration::ZERO);
         // So far on its way, and not a step further, that its branches are prepared and nobody else can decide.
-        let mut held = Vec::new();
-        for polls in 0.. {
-            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 2 + polls);
+        let (mut held, mut reach) = (Vec::new(), Reach::default());
+        loop {
+            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 2 + reach.tries);
             let mut transaction = units.changed(&coordinator("held"), &insert).await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "nothing is held open anywhere on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
+            reach.further(done.is_some(), "nothing is held open anywhere on the way");
+            if done.is_some() {
+                continue;
+            }
             recovery.round(&ways).await;
             let doubts = recovery.doubts(&ways).await;
             if doubts.iter().any(|doubt| doubt.verdict.is_none()) {
@@ -521,19 +539,18 @@ fn a_decision_that_is_held_open_holds_up_no_other() {
             let error = recovery.resolve(&ways, &open.global, verdict).await.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Server(_)), "{error}");
         }
-        let mut polls = 0;
+        let mut reach = Reach::default();
         let ours = loop {
-            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 1000 + polls);
+            let insert = format!("INSERT INTO mixed_held VALUES ({}, 0)", 1000 + reach.tries);
             let mut transaction = units.changed(&coordinator("gone"), &insert).await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "no branch is left in doubt anywhere on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
             drop(transaction);
+            reach.further(done.is_some(), "no branch is left in doubt anywhere on the way");
             let mut doubts = recovery.doubts(&ways).await;
             doubts.retain(|one| is_held.iter().all(|held| held.global != one.global));
             if let Some(found) = doubts.pop() {
                 break found.global;
             }
-            polls += 1;
         };
         let began = std::time::Instant::now();
         while recovery.doubts(&ways).await.iter().any(|doubt| doubt.global == ours) {
@@ -570,12 +587,13 @@ fn a_branch_that_one_way_may_not_end_is_ended_by_another() {
         let coordinator = |name: &str| Arc::new(Coordinator::new(Arc::clone(&units.runtime), name));
         let mut recovery = Recovery::after(coordinator("weak"), Duration::ZERO);
         let mut other = Recovery::after(coordinator("other"), Duration::ZERO);
-        for polls in 0.. {
-            let insert = format!("INSERT INTO mixed_weak VALUES ({}, 0)", 2 + polls);
+        let mut reach = Reach::default();
+        loop {
+            let insert = format!("INSERT INTO mixed_weak VALUES ({}, 0)", 2 + reach.tries);
             let mut transaction = units.changed(&coordinator("lost"), &insert).await;
-            let done = lost_after(polls, units.commit(&mut transaction)).await;
-            assert!(done.is_none(), "no branch is left in doubt on PostgreSQL on the way");
+            let done = lost_after(reach.polls, units.commit(&mut transaction)).await;
             drop(transaction);
+            reach.further(done.is_some(), "no branch is left in doubt on PostgreSQL on the way");
             let doubts = recovery.doubts(&ways).await;
             if doubts.iter().any(|doubt| &*doubt.unit == "weak") {
                 break;
