@@ -46,6 +46,15 @@ impl<'a> Text<'a> {
         words.join(" ")
     }
 
+    /// Whether all of it is `SELECT number FROM name`: no column can be in that.
+    pub(crate) fn is_number_from_table(&self) -> bool {
+        let [select, number, from, table] = &self.list[..] else { return false };
+        self.of(select).eq_ignore_ascii_case("SELECT")
+            && number.kind == TokenKind::Number
+            && self.of(from).eq_ignore_ascii_case("FROM")
+            && self.name(table).is_some()
+    }
+
     /// A token's text.
     pub(crate) fn of(&self, token: &Token) -> &'a str {
         token.span.of(self.text)

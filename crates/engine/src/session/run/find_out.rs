@@ -353,8 +353,15 @@ impl Session {
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
         let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
         // Without forgetting what was learnt of other tables: a statement may need the columns of several.
-        let given = Given::default();
-        let planned = self.sought(live, &stmt, &given, Purpose::Describe);
+        let planned = self.sought_by(live, None, |ctx| {
+            match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
+                // Reading them would begin here again, and so on until the stack is full.
+                Ok(Err(Need::Columns(needed))) => Err(Error::internal(format!(
+                    "a room needs the columns of `{needed}` to say where table `{table}` is"
+                ))),
+                known => known,
+            }
+        });
         let unit = match Box::pin(planned).await {
             Ok(Planned::Run(plan)) => plan.units.into_iter().next(),
             Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) => {

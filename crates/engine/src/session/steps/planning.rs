@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::Need;
 use pando_sql::ast::Statement;
 
 use crate::plan;
@@ -108,12 +110,20 @@ impl Session {
         purpose: Purpose,
     ) -> Result<Planned> {
         let parameters = (purpose == Purpose::Run).then_some(given);
+        let ask = |ctx: &Context<'_>| plan::plan(ctx, stmt, purpose).map(Planned::known);
+        self.sought_by(live, parameters, ask).await
+    }
+
+    /// As [`Session::sought`], by whoever asks planning.
+    pub(in crate::session) async fn sought_by(
+        &mut self,
+        live: &Arc<LiveDatabase>,
+        parameters: Option<&Given>,
+        mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<Planned, Need>>,
+    ) -> Result<Planned> {
         // Each time the effects on one unit more are learnt, and a statement may go to all of them.
         for _ in 0..MAX_NEEDS + live.database.units.len() {
-            let planned = self.find_out_until(live, parameters, |ctx| {
-                plan::plan(ctx, stmt, purpose).map(Planned::known)
-            });
-            let planned = planned.await?;
+            let planned = self.find_out_until(live, parameters, &mut ask).await?;
             if !self.learns_of_effects(live, &planned).await? {
                 return Ok(planned);
             }
