@@ -1,6 +1,7 @@
 """Servers and go-betweens that are not what they say: a PostgreSQL storage unit that wants the password, and somebody who ends the TLS between a client and Pando."""
 import base64
 import os
+import select
 import socket
 import ssl
 import struct
@@ -131,16 +132,28 @@ class Between(Listener):
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         far = trusting.wrap_socket(far)
         near = self.context.wrap_socket(stream, server_side=True)
-        back = threading.Thread(target=pipe, args=(far, near), daemon=True)
-        back.start()
-        pipe(near, far)
-        back.join()
+        relay(near, far)
+        near.close()
+        far.close()
 
 
-def pipe(source, sink):
+def relay(near, far):
+    """Passes on what either side says, until one has ended. In one thread: two must not use one TLS connection."""
+    near.setblocking(False)
+    far.setblocking(False)
     try:
-        while data := source.recv(1 << 16):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
+        while True:
+            if not (near.pending() or far.pending()):
+                select.select([near, far], [], [])
+            for source, sink in ((near, far), (far, near)):
+                try:
+                    data = source.recv(1 << 16)
+                except ssl.SSLWantReadError:
+                    continue
+                if not data:
+                    return
+                sink.setblocking(True)
+                sink.sendall(data)
+                sink.setblocking(False)
     except (OSError, ValueError):
         pass

@@ -355,10 +355,13 @@ impl Session {
         // Without forgetting what was learnt of other tables: a statement may need the columns of several.
         let planned = self.sought_by(live, None, |ctx| {
             match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
-                // Reading them would begin here again, and so on until the stack is full.
-                Ok(Err(Need::Columns(needed))) => Err(Error::internal(format!(
-                    "a room needs the columns of `{needed}` to say where table `{table}` is"
-                ))),
+                // Reading them would begin here again, and so on until the stack is full; those of the vendor's own
+                // relations, which stand under their schemas' names, are read without any planning.
+                Ok(Err(Need::Columns(needed))) if !needed.contains('.') => {
+                    Err(Error::internal(format!(
+                        "a room needs the columns of `{needed}` to say where table `{table}` is"
+                    )))
+                }
                 known => known,
             }
         });
