@@ -369,6 +369,8 @@ fn a_room_is_asked_once_for_each_execution() {
     house.ok("SAVEPOINT s");
     house.ok("COMMIT");
     assert_eq!(house.admitted(), ["writes ds_0"]);
+    house.ok("COPY (SELECT id FROM kept_t) TO STDOUT");
+    assert_eq!(house.admitted(), ["reads ds_0"]);
     let prepared = house.prepare(ONE);
     assert_eq!(house.admitted(), [""; 0]);
     house.ask(execute(prepared, None)).unwrap();

@@ -66,6 +66,18 @@ pub(in crate::session) fn admit_change(
     ask(session, live, stmt, Vec::new)
 }
 
+/// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
+///
+/// # Errors
+/// `Refused`, by a room.
+pub(in crate::session) fn admit_by_table(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+) -> Result<()> {
+    ask(session, live, stmt, Vec::new)
+}
+
 fn ask(
     session: &Session,
     live: &LiveDatabase,

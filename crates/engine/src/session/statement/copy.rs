@@ -40,7 +40,7 @@ pub(in crate::session) async fn start_copy_of(
                 line::run_plan(
                     session,
                     Run { live: &live, stmt, plan: &Arc::new(plan) },
-                    &mut Given::default(),
+                    &mut Given::of_client(),
                 )
                 .await?;
                 return Ok(true);
@@ -54,7 +54,7 @@ pub(in crate::session) async fn start_copy_of(
     let inner = parse(inner, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let formats = vec![encoder.format()];
     let prepared = encoder.format() == Format::Binary;
-    let given = Given { formats, prepared, ..Given::default() };
+    let given = Given { formats, prepared, ..Given::of_client() };
     Box::pin(line::run_on_units(session, &inner, given)).await?;
     session.outbox.encodes_with(encoder);
     Ok(true)

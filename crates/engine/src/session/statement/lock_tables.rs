@@ -6,6 +6,7 @@ use pando_sql::ast::{ObjectName, Statement};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Given;
+use crate::session::place::admission;
 use crate::session::reply::made;
 use crate::session::settings::Settings;
 use crate::session::{Session, line};
@@ -60,6 +61,7 @@ pub(in crate::session) async fn lock_in_transaction(
     if session.work.is_idle() {
         return Err(no_transaction("LOCK TABLE"));
     }
+    admission::admit_by_table(session, &*session.place.live()?, stmt)?;
     let before = Span::new(0, first.span.start).of(&stmt.text);
     let end = u32::try_from(stmt.text.len()).unwrap_or(u32::MAX);
     let behind = Span::new(last.span.end, end).of(&stmt.text);

@@ -15,7 +15,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::place::own_database;
+use crate::session::place::{admission, own_database};
 use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
 use crate::session::transaction::{end, temporary};
@@ -38,6 +38,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     }
     session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
+    admission::admit_by_table(session, &*session.place.live()?, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
     if messages && !session.work.is_idle() {
         end::commit_implicitly(session).await?;
