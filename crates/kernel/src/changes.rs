@@ -45,7 +45,8 @@ impl Debug for Turn {
     }
 }
 
-/// Changes of one statement for one target, by room. Rooms give maps and not the turned texts, so that templates and bound parameters carry them.
+/// Changes of one statement for one target, by room. Rooms give maps and not the turned texts, so that templates and
+/// bound parameters carry them.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// The room whose turn it is, as long as it has edited nothing.
@@ -139,11 +140,12 @@ impl Changes {
         &self.literals
     }
 
-    /// All edits of the text, without those of literals: the engine's own `before`, those of the rooms, and the engine's own `behind`.
+    /// All edits of the text, without those of literals: the engine's own `before`, those of the rooms, and the
+    /// engine's own `behind`.
     ///
     /// # Errors
-    /// `Refused` where two rooms, or a room and the engine, change the same place: one of the two would be lost. What lies in a part that somebody takes out
-    /// goes with it.
+    /// `Refused` where two rooms, or a room and the engine, change the same place: one of the two would be lost.
+    /// What lies in a part that somebody takes out goes with it.
     pub fn edits(&self, before: &Edits, behind: &Edits) -> Result<Edits> {
         let engines = [("", before), ("", behind)];
         let rooms = || self.texts.iter().map(|(room, edits)| (*room, edits));

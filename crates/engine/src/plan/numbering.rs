@@ -1,4 +1,5 @@
-//! Parameters of the actual statements: which of the client's they are, in whose place they stand, and what becomes of their values.
+//! Parameters of the actual statements: which of the client's they are, in whose place they stand, and what
+//! becomes of their values.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,7 +52,8 @@ pub(super) fn number(placeholder: Placeholder, all: &[(Span, u32)], edits: &mut 
     }
 }
 
-/// As [`number`], where rooms have some of them go as other values, or put others behind them. One that goes as two values is two.
+/// As [`number`], where rooms have some of them go as other values, or put others behind them. One that goes as two
+/// values is two.
 pub(super) fn taken(
     placeholder: Placeholder,
     all: &[(Span, u32)],
