@@ -124,11 +124,11 @@ fn serve(family: Family, nodes: u32, dialogue: Dialogue, times: u32) -> Outcome 
         let serving = match family {
             Family::Postgres => {
                 let door = pando_postgres::frontend::Door::new(house);
-                tokio::spawn(async move { door.serve(client, host).await })
+                tokio::spawn(async move { door.serve(client, host.into()).await })
             }
             Family::MySql => {
                 let door = pando_mysql::Door::new(house);
-                tokio::spawn(async move { door.serve(client, host).await })
+                tokio::spawn(async move { door.serve(client, host.into()).await })
             }
         };
         serving.await.map_err(Failure::from)

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
 use crate::dialect::Dialect;
@@ -130,8 +130,8 @@ pub trait Doorway: Send + Sync + 'static {
     /// have, gets a credential that no proof fits: the door plays the same exchange and refuses at its end.
     fn credential(&self, user: &str, host: &str, over: &Channel) -> Credential;
 
-    /// Counts a client that has not logged in, for as long as the future lives. Ready when there are too many newer ones, and it has to leave.
-    fn knocks(&self) -> BoxFuture<'static, ()> {
+    /// Counts a client that has not logged in, for as long as the future lives. Ready when there are too many who came behind it, and it has to leave.
+    fn knocks(&self, _since: Instant) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 
@@ -165,16 +165,17 @@ pub trait Doorway: Send + Sync + 'static {
     fn stopping(&self, key: Key) -> impl Future<Output = ()> + Send;
 }
 
-/// Lets a client log in: `None` when its time is over, or when it has to make room for others.
+/// Lets a client that is there `since` then log in: `None` when its time is over, or when it has to make room for others.
 ///
 /// # Cancel safety
 /// As safe as `login`, which is dropped where it does not end.
 pub async fn entering<T>(
     doorway: &impl Doorway,
+    since: Instant,
     limit: Duration,
     login: impl Future<Output = T>,
 ) -> Option<T> {
-    let (mut login, mut leaves) = (pin!(login), doorway.knocks());
+    let (mut login, mut leaves) = (pin!(login), doorway.knocks(since));
     let one = poll_fn(|cx| {
         if let Poll::Ready(done) = login.as_mut().poll(cx) {
             return Poll::Ready(Some(done));
@@ -182,6 +183,22 @@ pub async fn entering<T>(
         leaves.as_mut().poll(cx).map(|()| None)
     });
     within(&*doorway.runtime(), limit, one).await.flatten()
+}
+
+/// Who is at the other end of a client's connection.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    /// The address without port, for messages and for users of one host.
+    pub host: String,
+    /// When the connection was accepted.
+    pub since: Instant,
+}
+
+impl<T: Into<String>> From<T> for Peer {
+    /// A client of this host that has just come.
+    fn from(host: T) -> Self {
+        Self { host: host.into(), since: Instant::now() }
+    }
 }
 
 /// How a user proves who he is.

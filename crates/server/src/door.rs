@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pando_kernel::session::Peer;
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -82,7 +83,7 @@ impl Listening {
         draining: Draining,
     ) -> JoinHandle<()>
     where
-        S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + Sync + 'static,
+        S: Fn(TcpStream, Peer) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
         tokio::spawn(async move {
@@ -109,7 +110,7 @@ impl Listening {
         stopping: &Stopping,
         sessions: &mut JoinSet<Option<Roaming>>,
     ) where
-        S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + 'static,
+        S: Fn(TcpStream, Peer) -> F + Clone + Send + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
         let (mut pause, mut next) = (FIRST_PAUSE, Instant::now());
@@ -131,7 +132,7 @@ impl Listening {
                         let prepared = crate::runtime::prepare(&stream).and_then(|()| stream.into_std());
                         match (prepared, place) {
                             (Ok(stream), Some(place)) => {
-                                let session = session(stream, peer, serve.clone());
+                                let session = session(stream, peer.ip().to_string().into(), serve.clone());
                                 go_on(self.name, Ok(Some(Roaming::new(session, place))), sessions);
                             }
                             (prepared, _) => {
@@ -154,12 +155,12 @@ impl Listening {
 /// One client, on the loop that calls.
 async fn session<F: Future<Output = ()>>(
     stream: std::net::TcpStream,
-    peer: SocketAddr,
-    serve: impl FnOnce(TcpStream, SocketAddr) -> F,
+    peer: Peer,
+    serve: impl FnOnce(TcpStream, Peer) -> F,
 ) {
     match TcpStream::from_std(stream) {
         Ok(stream) => serve(stream, peer).await,
-        Err(error) => tracing::warn!(%peer, %error, "a client cannot be served"),
+        Err(error) => tracing::warn!(peer.host, %error, "a client cannot be served"),
     }
 }
 

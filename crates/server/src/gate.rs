@@ -1,7 +1,7 @@
 //! What the doors ask of the server: users, sessions, cancel, TLS, limits. One gate for all doors.
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pando_config::global::Global;
 use pando_engine::Engine;
@@ -103,8 +103,8 @@ impl Doorway for Gate {
         self.live().authority.credential(user, host, over)
     }
 
-    fn knocks(&self) -> BoxFuture<'static, ()> {
-        Box::pin(self.hall.enter(self.shares().entering))
+    fn knocks(&self, since: Instant) -> BoxFuture<'static, ()> {
+        Box::pin(self.hall.enter(since, self.shares().entering))
     }
 
     fn announce(&self) -> u32 {
@@ -182,8 +182,8 @@ mod tests {
     async fn a_client_is_small() {
         let postgres = pando_postgres::frontend::Door::new(gate());
         let mysql = pando_mysql::frontend::Door::new(gate());
-        let postgres = size_of_val(&postgres.serve(stream(), String::new()));
-        let mysql = size_of_val(&mysql.serve(stream(), String::new()));
+        let postgres = size_of_val(&postgres.serve(stream(), String::new().into()));
+        let mysql = size_of_val(&mysql.serve(stream(), String::new().into()));
         assert!(postgres.max(mysql) <= 5_100, "PostgreSQL {postgres}, MySQL {mysql}");
     }
 }

@@ -7,6 +7,7 @@ use pando_engine::Engine;
 use pando_governor::{Governor, House, Instance, Origin};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::{SharedRuntime, Stream, TlsAcceptor};
+use pando_kernel::session::Peer;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -127,18 +128,18 @@ impl Server {
         let draining = Draining { patience: self.options.drain, end };
         if let Some(listening) = doors.mysql {
             let door = pando_mysql::frontend::Door::new(Arc::clone(&self.gate));
-            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
+            let serve = move |stream: TcpStream, peer: Peer| {
                 let door = door.clone();
-                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
+                async move { door.serve(boxed(stream), peer).await }
             };
             let loops = Arc::clone(&self.loops);
             self.doors.push(listening.open(serve, loops, stopping.clone(), draining.clone()));
         }
         if let Some(listening) = doors.postgres {
             let door = pando_postgres::frontend::Door::new(Arc::clone(&self.gate));
-            let serve = move |stream: TcpStream, peer: std::net::SocketAddr| {
+            let serve = move |stream: TcpStream, peer: Peer| {
                 let door = door.clone();
-                async move { door.serve(boxed(stream), peer.ip().to_string()).await }
+                async move { door.serve(boxed(stream), peer).await }
             };
             let loops = Arc::clone(&self.loops);
             self.doors.push(listening.open(serve, loops, stopping.clone(), draining));

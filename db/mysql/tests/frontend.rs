@@ -678,7 +678,7 @@ fn the_real_command_line_client_works() {
             while let Ok((stream, peer)) = listener.accept().await {
                 let door = door.clone();
                 tokio::spawn(async move {
-                    door.serve(Box::new(stream), peer.ip().to_string()).await;
+                    door.serve(Box::new(stream), peer.ip().to_string().into()).await;
                 });
             }
         });

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use pando_kernel::runtime::{Stream, within};
-use pando_kernel::session::{Doorway, entering};
+use pando_kernel::session::{Doorway, Peer, entering};
 
 use crate::auth::ServerKey;
 use client::Client;
@@ -65,18 +65,18 @@ impl<D: Doorway> Door<D> {
     ///
     /// # Cancel safety
     /// Dropping the future closes the client's connection and its session.
-    pub async fn serve(&self, stream: Box<dyn Stream>, host: String) {
+    pub async fn serve(&self, stream: Box<dyn Stream>, peer: Peer) {
         self.counters.clients.fetch_add(1, Ordering::Relaxed);
-        self.talk(stream, host).await;
+        self.talk(stream, peer).await;
         self.counters.clients.fetch_sub(1, Ordering::Relaxed);
     }
 
-    async fn talk(&self, stream: Box<dyn Stream>, host: String) {
+    async fn talk(&self, stream: Box<dyn Stream>, peer: Peer) {
         let settings = self.doorway.settings();
         let runtime = self.doorway.runtime();
         // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
-        let login = Box::pin(login::log_in(self, stream, host, &settings));
-        let login = Box::pin(entering(&*self.doorway, settings.login_timeout, login));
+        let login = Box::pin(login::log_in(self, stream, peer.host, &settings));
+        let login = Box::pin(entering(&*self.doorway, peer.since, settings.login_timeout, login));
         let Some(login) = login.await else {
             tracing::debug!("a client did not log in in time");
             return;

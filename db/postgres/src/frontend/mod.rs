@@ -21,7 +21,7 @@ mod wire;
 use std::sync::Arc;
 
 use pando_kernel::runtime::Stream;
-use pando_kernel::session::{Doorway, entering};
+use pando_kernel::session::{Doorway, Peer, entering};
 
 use crate::auth::verifiers::Verifiers;
 use client::Client;
@@ -32,7 +32,7 @@ use end::End;
 /// ```no_run
 /// # async fn f<D: pando_kernel::session::Doorway>(doorway: std::sync::Arc<D>, stream: Box<dyn pando_kernel::runtime::Stream>) {
 /// let door = pando_postgres::frontend::Door::new(doorway);
-/// door.serve(stream, "192.0.2.7".to_owned()).await;
+/// door.serve(stream, "192.0.2.7".into()).await;
 /// # }
 /// ```
 #[derive(Debug)]
@@ -57,9 +57,9 @@ impl<D: Doorway> Door<D> {
     ///
     /// # Cancel safety
     /// Dropping the future closes the client's connection and its session.
-    pub async fn serve(&self, stream: Box<dyn Stream>, host: String) {
+    pub async fn serve(&self, stream: Box<dyn Stream>, peer: Peer) {
         // What is large is boxed: a client's task lives for hours, and what its login needed would stay a part of it.
-        let end = match Box::pin(self.enter(stream, host)).await {
+        let end = match Box::pin(self.enter(stream, peer)).await {
             Ok(mut client) => client.serve().await,
             Err(end) => end,
         };
@@ -70,12 +70,12 @@ impl<D: Doorway> Door<D> {
         }
     }
 
-    async fn enter(&self, stream: Box<dyn Stream>, host: String) -> Result<Box<Client<D>>, End> {
+    async fn enter(&self, stream: Box<dyn Stream>, peer: Peer) -> Result<Box<Client<D>>, End> {
         let settings = self.doorway.settings();
-        let limit = settings.login_timeout;
+        let (Peer { host, since }, limit) = (peer, settings.login_timeout);
         let (doorway, verifiers) = (&*self.doorway, &*self.verifiers);
         let login = Box::pin(login::log_in(doorway, verifiers, stream, host, &settings));
-        match entering(&*self.doorway, limit, login).await {
+        match entering(&*self.doorway, since, limit, login).await {
             None => Err(End::Told("the client did not log in in time".into())),
             Some(Err(end)) => Err(end),
             Some(Ok((wire, session))) => {
