@@ -9,6 +9,7 @@ mod finish;
 mod grouped;
 mod keyed;
 mod names;
+mod qualifiers;
 mod tables;
 mod walk;
 
