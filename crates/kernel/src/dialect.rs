@@ -415,6 +415,11 @@ pub trait Variables: Send + Sync + Debug {
     /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
 
+    /// What stands for such a value in a text so that it has the type of the function itself, where a literal has another one.
+    fn session_literal(&self, _name: &str, _value: &Value) -> Option<String> {
+        None
+    }
+
     /// The same for a setting that is asked for by its name: by a function of one text (`current_setting('…')`; `by` is its name in lower case), or by SHOW (`by` is
     /// `show`). `name` is as written.
     fn session_setting(&self, _by: &str, _name: &str, _facts: &Facts) -> Option<Value> {

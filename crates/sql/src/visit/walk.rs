@@ -341,16 +341,20 @@ impl<'a, 's> Walk<'a, 's> {
         let mark = self.scope.mark();
         self.with(&delete.with, false);
         delete.from.iter().for_each(|factor| self.scope.declare(factor));
+        // The alias of a factor stays the alias where the table itself is called so, too.
+        let mut own = Vec::new();
         for target in &delete.targets {
             let is_alias = match target.name.parts.as_slice() {
                 [only] => self.scope.has_alias(only),
                 _ => false,
             };
-            if !is_alias {
-                (self.found)(Found::Table(Occurrence { name: &target.name, table: Some(target) }));
+            if is_alias {
+                continue;
             }
+            (self.found)(Found::Table(Occurrence { name: &target.name, table: Some(target) }));
+            own.push(target);
         }
-        delete.targets.iter().for_each(|target| self.scope.declare_table(target));
+        own.into_iter().for_each(|target| self.scope.declare_table(target));
         delete.from.iter().for_each(|factor| self.factor(factor));
         self.option(delete.filter.as_ref());
         self.order(&delete.order_by);

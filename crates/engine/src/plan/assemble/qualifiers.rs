@@ -30,7 +30,10 @@ pub(super) fn unqualify(stmt: &Statement, leaves: &[Leaf<'_>], edits: &mut Edits
         if labels.into_iter().any(|label| label.is_alike(last) && !own(label.span)) {
             return Err(Error::uncarried(
                 30001,
-                format!("columns of `{}` are written with its schema, and its name alone means something else here, too", last.value),
+                format!(
+                    "columns of `{}` are written with its schema, and its name alone means something else here, too",
+                    last.value
+                ),
                 "give the table an alias, and write its columns with that",
             ));
         }

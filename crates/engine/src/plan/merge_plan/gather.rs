@@ -347,13 +347,21 @@ impl<'a> Builder<'a> {
             }
             Combinable::Average => {
                 let expr = unwrapped(expr);
-                let rest = Span::new(function.name.span.end, expr.span.end).of(&self.stmt.text);
+                let rest = self.arguments(function, expr);
                 let sum = self.derive(&format!("SUM{rest}"), "AVG_SUM");
                 let count = self.derive(&format!("COUNT{rest}"), "AVG_COUNT");
                 AggregateFunction::Average { sum, count }
             }
         };
         Ok(Aggregate { output, function })
+    }
+
+    /// What stands behind a function's name, from the parenthesis on: MySQL takes a name with anything between for a function of the user's.
+    fn arguments(&self, function: &Function, expr: &Expr) -> &'a str {
+        let rest = Span::new(function.name.span.end, expr.span.end).of(&self.stmt.text);
+        let tokens = pando_sql::tokenize(rest, self.ctx.dialect.syntax());
+        let first = tokens.ok().and_then(|tokens| tokens.list.first().map(|token| token.span));
+        first.and_then(|first| rest.get(first.start as usize..)).unwrap_or(rest)
     }
 
     /// A server may keep more decimals of a quotient while it adds up than it shows of a part of the sum.
