@@ -26,6 +26,8 @@ use pando_sql::{Edits, Release, Span};
 use crate::dialect::MySql;
 use crate::error::ClientError;
 
+pub(crate) use version::REPLICAS;
+
 impl Presentation for MySql {
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {
         match parts {
