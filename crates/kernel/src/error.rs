@@ -73,7 +73,9 @@ impl Because {
 pub enum Unroutable {
     /// It cannot be read as what the algorithm takes. In a condition that says nothing about the shard.
     OtherType,
-    /// It is missing, null, or leads to no data node; or no key can be made.
+    /// It is NULL, which stands on no shard.
+    Null,
+    /// It is missing or leads to no data node; or no key can be made.
     NoPlace,
 }
 

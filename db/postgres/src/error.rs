@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use bytes::BytesMut;
+use pando_kernel::error::Unroutable;
 use pando_kernel::{Error, ErrorKind, ServerError};
 
 use crate::codec::backend::{Notice, encode_error, encode_notice};
@@ -41,7 +42,11 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::TableExists(_) => "42P07",
         ErrorKind::UnknownStatement(_) => "26000",
         ErrorKind::StatementExists(_) => "42P05",
-        ErrorKind::Variable(_) | ErrorKind::ShardingValue { .. } => "22023",
+        ErrorKind::ShardingValue { is: Unroutable::Null, .. } => "23502",
+        ErrorKind::ShardingValue { is: Unroutable::OtherType, .. } => "22P02",
+        ErrorKind::ShardingValue { is: Unroutable::NoPlace, .. } | ErrorKind::Variable(_) => {
+            "22023"
+        }
         ErrorKind::Value(_) => "22P02",
         ErrorKind::AccessDenied(_) => "42501",
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",

@@ -297,10 +297,11 @@ fn given(
         ));
     };
     match literal::value(asked, &expr) {
-        Some(value) if value.is_null() => Err(wrong(
-            20020,
-            format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
-        )),
+        Some(value) if value.is_null() => {
+            let message =
+                format!("the sharding column `{key}` of `{}` must not be NULL", table.logic());
+            Err(ErrorKind::ShardingValue { is: Unroutable::Null, code: 20020, message }.into())
+        }
         Some(value) => Ok(value),
         None => Err(Error::unsupported(
             20056,
@@ -318,10 +319,9 @@ pub(crate) fn stored(asked: &Asked<'_>, table: &Table, key: &str, value: Value) 
     let shown = value::shown(&value);
     asked.keeper(table.logic(), key, |keeper| keeper.stored(value)).map_err(|why| {
         let logic = table.logic();
-        wrong(
-            20056,
-            format!("the value `{shown}` for the sharding column `{key}` of `{logic}` {why}"),
-        )
+        let message =
+            format!("the value `{shown}` for the sharding column `{key}` of `{logic}` {why}");
+        ErrorKind::ShardingValue { is: Unroutable::OtherType, code: 20056, message }.into()
     })
 }
 
