@@ -23,11 +23,6 @@ pub(crate) fn given(name: &str, table: &TableName, part: Part) -> String {
     if keeps { name.to_owned() } else { inner_name(name, &table.actual) }
 }
 
-/// What a server makes of a name that is too long for it: its beginning, in whole letters.
-pub(crate) fn cut(name: &str) -> &str {
-    name.get(..name.floor_char_boundary(LONGEST)).unwrap_or(name)
-}
-
 fn fits(name: &str, actual: &str) -> bool {
     name.len() + 1 + actual.len() <= LONGEST
 }

@@ -8,7 +8,7 @@ use pando_kernel::route::{Need, Route, TableName, Target, UnitName, Units};
 use pando_sql::ast::{
     Define, DefineAction, Ident, InnerKind, Insert, Kind, ObjectKind, ObjectName, Statement,
 };
-use pando_sql::{Edits, Fold, Span};
+use pando_sql::{Edits, Span};
 
 use crate::inner::{self, Part};
 use crate::rewrite::spelled;
@@ -124,12 +124,9 @@ impl<'a> Namer<'a> {
     /// What a table has under a name is meant by it also where the name is given anew: the server tells that there is one already.
     fn name(&self, name: &Ident, kind: InnerKind, edits: &mut Edits) {
         let names = self.names.as_deref();
-        // A server that folds names to lower case cuts them, too.
-        let cuts = self.ctx.dialect.syntax().fold == Fold::Lower;
-        let value = if cuts { inner::cut(&name.value) } else { &name.value };
-        let there = names.and_then(|names| inner::there(value, kind, self.table, names));
+        let there = names.and_then(|names| inner::there(&name.value, kind, self.table, names));
         let is_ours = kind == InnerKind::Constraint || self.ctx.dialect.index_names_are_global();
-        let given = || is_ours.then(|| inner::given(value, self.table, self.part));
+        let given = || is_ours.then(|| inner::given(&name.value, self.table, self.part));
         if let Some(own) = there.or_else(given) {
             edits.replace(name.span, spelled(self.ctx, name, &own));
         }

@@ -263,8 +263,6 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     };
     let mut owners: Vec<Option<&Table>> = Vec::new();
     for name in names.iter().map(last) {
-        let cuts = ctx.dialect.syntax().fold == Fold::Lower;
-        let name = if cuts { inner::cut(&name).to_owned() } else { name };
         let owner = of(&name);
         // What nobody has is missing wherever the statement goes.
         if owner.is_some() || known.values().any(|own| own.indexes.contains(&name)) {

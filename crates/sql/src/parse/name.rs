@@ -8,6 +8,10 @@ use crate::literal::{identifier_value, string_value};
 use crate::syntax::Fold;
 use crate::token::{Token, TokenKind};
 
+/// The longest name where names are folded, in bytes: `NAMEDATALEN` of PostgreSQL less its end.
+/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>
+const LONGEST_FOLDED: usize = 63;
+
 impl Parser<'_> {
     pub(super) fn is_identifier(&self) -> bool {
         self.is_identifier_at(0)
@@ -69,6 +73,11 @@ impl Parser<'_> {
         } else {
             (identifier_value(raw, token.kind), true)
         };
+        let mut value = value;
+        // What is too long is the name that its beginning is, in whole letters; a string is no name yet.
+        if self.syntax.fold == Fold::Lower && !token.kind.is_string() {
+            value.truncate(value.floor_char_boundary(LONGEST_FOLDED));
+        }
         Ident { span: token.span, value, quoted, exact: self.syntax.exact_tables }
     }
 
