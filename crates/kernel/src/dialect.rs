@@ -284,6 +284,11 @@ pub trait Metadata: Send + Sync + Debug {
         false
     }
 
+    /// Whether a statement that begins with this upper-cased word, and defines nothing, takes a list of tables and says nothing of each that is not said of all.
+    fn lists_tables_behind(&self, _verb: &str) -> bool {
+        false
+    }
+
     /// Whether servers of this version drop the tables of a list that are there before they say that others are not.
     fn drops_the_others(&self, _version: &str) -> bool {
         false
