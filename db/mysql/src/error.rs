@@ -101,6 +101,7 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         }
         ErrorKind::ShardingValue { is: Unroutable::Null, .. } => (1048, b"23000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
+        ErrorKind::NegativeCount(_) => (1210, b"HY000"),
         ErrorKind::AccessDenied(_) => (1044, b"42000"),
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => {
             (1040, b"08004")
@@ -149,6 +150,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::StatementExists(_)
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)

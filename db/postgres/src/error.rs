@@ -48,6 +48,8 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
             "22023"
         }
         ErrorKind::Value(_) => "22P02",
+        ErrorKind::NegativeCount("OFFSET") => "2201X",
+        ErrorKind::NegativeCount(_) => "2201W",
         ErrorKind::AccessDenied(_) => "42501",
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
         ErrorKind::Protocol(_) => "08P01",
@@ -199,6 +201,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::NoDatabase
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)
