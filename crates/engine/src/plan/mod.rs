@@ -6,6 +6,7 @@ mod assemble;
 mod cells;
 mod check;
 mod effects;
+mod fulltext;
 mod labels;
 mod leftovers;
 mod merge_plan;
