@@ -16,16 +16,17 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{admission, changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::{turned_rows, warnings};
-use crate::session::run::base;
 use crate::session::run::template::{Recalled, moment};
+use crate::session::run::{base, context, start, template};
 use crate::session::statement::administer::{show, told};
 use crate::session::statement::{local, own_rows, without_units};
-use crate::session::steps::frame;
 use crate::session::steps::planning::Ready;
+use crate::session::steps::{frame, planning};
 use crate::session::transaction::{
     begin, definition, end, serializable, snapshot, temporary, units,
 };
@@ -42,7 +43,7 @@ pub(in crate::session) async fn run_recalled(
     session.work.touches_data();
     session.work.refuse_if_failed()?;
     if session.cursors.are_open() {
-        Box::pin(session.settle_cursors()).await?;
+        Box::pin(portals::settle_cursors(session)).await?;
     }
     recalled.give(given);
     let run = recalled.run();
@@ -112,9 +113,11 @@ pub(in crate::session) async fn run_on_units(
     Box::pin(temporary::look_at_temporaries(session, live, stmt)).await?;
     definition::begin_if_defined(session, live, stmt)?;
     end::commit_before(session, live, stmt).await?;
-    session.settle_cursors().await?;
-    let plan = match session.ready(live, stmt, &given, Purpose::Run).await {
-        Ok(Ready::Run(plan)) => Arc::new(session.on_leaders(live, stmt, &given, *plan).await?),
+    portals::settle_cursors(session).await?;
+    let plan = match planning::ready(session, live, stmt, &given, Purpose::Run).await {
+        Ok(Ready::Run(plan)) => {
+            Arc::new(context::on_leaders(session, live, stmt, &given, *plan).await?)
+        }
         Ok(Ready::Steps(found)) => {
             changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
             return frame::start_in_steps(session, live, stmt, &given, found.steps).await;
@@ -129,7 +132,7 @@ pub(in crate::session) async fn run_on_units(
         }
     };
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
-    session.remember(live, stmt, &mut given, &plan).await;
+    template::remember(session, live, stmt, &mut given, &plan).await;
     let run = Run { live, stmt, plan: &plan };
     match run_plan(session, run, &mut given).await {
         // Only the answers' types showed that they cannot be merged.
@@ -152,7 +155,7 @@ async fn run_apart(
         return Err(refusal);
     }
     let mut given = given;
-    let plan: Plan = session.planned_apart(live, stmt, &given, refusal).await?;
+    let plan: Plan = planning::planned_apart(session, live, stmt, &given, refusal).await?;
     run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut given).await
 }
 
@@ -176,7 +179,7 @@ pub(in crate::session) async fn run_plan(
         return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
     }
     match run.plan.units.len() {
-        1 => session.start_one(run, given, verb).await,
-        _ => Box::pin(session.start_many(run, given, verb)).await,
+        1 => start::start_one(session, run, given, verb).await,
+        _ => Box::pin(start::start_many(session, run, given, verb)).await,
     }
 }

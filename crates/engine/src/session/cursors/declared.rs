@@ -11,7 +11,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, ObjectName};
 
 use crate::session::Session;
-use crate::session::cursors::Cursors;
+use crate::session::cursors::{Cursors, portals};
 use crate::session::errors::server_error;
 use crate::session::transaction::End;
 
@@ -157,7 +157,7 @@ pub(in crate::session) async fn part_from_declared(session: &mut Session, end: E
     let kept = session.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
     let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
     for id in kept {
-        if let Err(error) = session.settle_cursor(id).await {
+        if let Err(error) = portals::settle_cursor(session, id).await {
             close_unheld(session).await;
             return Err(error);
         }
@@ -187,6 +187,6 @@ async fn close_but(session: &mut Session, is_kept: impl Fn(&Declared) -> bool) {
     let is_over = |id: &&CursorId| !session.cursors.declared.values().any(|one| one.id == **id);
     let over: Vec<CursorId> = session.cursors.portals.keys().filter(is_over).copied().collect();
     for id in over {
-        session.close_cursor(id).await;
+        portals::close_cursor(session, id).await;
     }
 }

@@ -14,7 +14,9 @@ use crate::plan::unread as syntax_error;
 use crate::session::given::{Given, Queued};
 use crate::session::place::Place;
 use crate::session::reply::pieces::Reply;
+use crate::session::reply::{pieces, read_ahead};
 use crate::session::request::executable;
+use crate::session::run::{finish, template};
 use crate::session::statement::{administer, stand};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{begin, end};
@@ -35,7 +37,7 @@ impl Place {
 /// Splits a text into statements and starts the first.
 pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str>) -> Result<()> {
     let mut given = Given::of_client();
-    if let Some(recalled) = session.recall(text, &mut given) {
+    if let Some(recalled) = template::recall(session, text, &mut given) {
         session.outbox.begins_text();
         return match line::run_recalled(session, &recalled, text, &mut given).await {
             Ok(()) => Ok(()),
@@ -113,10 +115,10 @@ pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Opti
             return piece;
         }
         if session.outbox.passes_on() {
-            session.pass_on().await;
+            read_ahead::pass_on(session).await;
             continue;
         }
-        if let Some(event) = session.next_of_reply().await? {
+        if let Some(event) = pieces::next_of_reply(session).await? {
             return Ok(Some(event));
         }
         let is_copied = matches!(session.outbox.reply(), Reply::CopyIn(_));
@@ -171,7 +173,7 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
 
 /// A statement of a text has failed, and with it the whole text.
 async fn fail_text(session: &mut Session, error: Error) -> Error {
-    let error = session.fail_statement(error).await;
+    let error = finish::fail_statement(session, error).await;
     if session.work.opened() == Opened::Pipeline {
         session.outbox.ends_text();
         if let Err(worse) = end::sync(session).await {

@@ -14,6 +14,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::{Given, Order};
 use crate::session::run::connect::{Dressed, Started};
+use crate::session::run::{connect, release};
 
 /// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
 pub(in crate::session) async fn start_apart(
@@ -26,7 +27,7 @@ pub(in crate::session) async fn start_apart(
     let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
     session.place.handle().runs_on(&connection, Manner::Ask)?;
-    let mut swallow = session.dress(live, &mut connection)?;
+    let mut swallow = connect::dress(session, live, &mut connection)?;
     for text in session.settings.local() {
         let text = of_session(text, live.database.dialect.syntax());
         connection.start(Execution::Text(text.into()))?;
@@ -37,7 +38,8 @@ pub(in crate::session) async fn start_apart(
         swallow += 1;
     }
     let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-    let given = session.give_jobs(
+    let given = connect::give_jobs(
+        session,
         Dressed { connection, swallow },
         vec![0],
         Order { plan, given },
@@ -49,7 +51,7 @@ pub(in crate::session) async fn start_apart(
     match given {
         Ok(()) => Ok(started),
         Err(error) => {
-            session.release_channels(started.channels).await;
+            release::release_channels(session, started.channels).await;
             Err(error)
         }
     }

@@ -37,6 +37,7 @@ use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::grouped;
 use crate::session::run::start::has_all;
+use crate::session::run::{connect, finish, leave, release};
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
@@ -151,7 +152,7 @@ async fn run_in_base(
             let channels = prepared.into_iter();
             let channels =
                 channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
-            session.release_channels(channels.collect()).await;
+            release::release_channels(session, channels.collect()).await;
             failed?;
             Vec::new()
         }
@@ -176,7 +177,7 @@ async fn run_in_base(
             (Err(_), _) => {}
         }
     }
-    session.release_channels(channels).await;
+    release::release_channels(session, channels).await;
     let mut told = all?;
     told.sort_by_key(|(at, _)| *at);
     Ok(told)
@@ -227,8 +228,9 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
-    let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.taint(live, &mut connection, plan);
+    let (mut connection, swallow) =
+        connect::taken_from_pool(session, live, unit, Aim::Reads).await?;
+    leave::taint(session, live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
@@ -274,7 +276,7 @@ async fn tell_of_base(
         }
     }
     if inputs.is_empty() {
-        return session.conclude(sum(ended.iter()), &verb).await;
+        return finish::conclude(session, sum(ended.iter()), &verb).await;
     }
     let limits = Limits { memory_bytes: session.place.properties().memory_bytes };
     let passed = MergePlan::iterate();

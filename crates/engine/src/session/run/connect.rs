@@ -19,7 +19,7 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::{Aim, Given, Order, are_in_order};
-use crate::session::run::{apart, many_pools};
+use crate::session::run::{apart, leave, many_pools, release};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{serializable, snapshot, temporary, units};
@@ -81,359 +81,362 @@ impl TemporaryTables {
     }
 }
 
-impl Session {
-    /// Takes the connections a plan for several units needs and starts its statements on them.
-    ///
-    /// # Errors
-    /// What the pool, the connections or the plan say; everything taken has been given back then.
-    pub(in crate::session) async fn start_units(
-        &mut self,
-        live: &LiveDatabase,
-        plan: &Plan,
-        given: &Given,
-    ) -> Result<Started> {
-        let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-        match self.start_groups(live, plan, given, &mut started).await {
-            Ok(()) => Ok(started),
+/// Takes the connections a plan for several units needs and starts its statements on them.
+///
+/// # Errors
+/// What the pool, the connections or the plan say; everything taken has been given back then.
+pub(in crate::session) async fn start_units(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Plan,
+    given: &Given,
+) -> Result<Started> {
+    let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
+    match start_groups(session, live, plan, given, &mut started).await {
+        Ok(()) => Ok(started),
+        Err(error) => {
+            release::release_channels(session, started.channels).await;
+            Err(error)
+        }
+    }
+}
+
+/// Takes the one connection of a plan for one unit and starts its statement there.
+///
+/// # Errors
+/// As [`start_units`].
+pub(in crate::session) async fn start_unit(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Arc<Plan>,
+    unit: &Unit,
+    given: &mut Given,
+) -> Result<Channel> {
+    if !plan.before.is_empty() && !plan.writes {
+        let started = Box::pin(apart::start_apart(session, live, plan, given)).await?;
+        let channel = started.channels.into_iter().next();
+        return channel.ok_or_else(|| Error::internal("a plan that was not started"));
+    }
+    let name = &unit.target.unit;
+    let (mut connection, mut swallow) = match session.work.transaction().state() {
+        TransactionState::Idle => taken_from_pool(session, live, name, Aim::of(plan)).await?,
+        TransactionState::Open | TransactionState::Failed => {
+            enlisted(session, live, name, Aim::of(plan)).await?
+        }
+    };
+    temporary::keep_for_temporaries(session, &mut connection);
+    let locked = match session.work.transaction().is_locking() {
+        true => {
+            let plan = given.written(plan);
+            let units: Vec<&Unit> = plan.units.iter().collect();
+            session.work.lock_what_is_read(live, &mut connection, &units)
+        }
+        false => Ok(0),
+    };
+    let laid = locked
+        .and_then(|locked| Ok(locked + leave::lay(session, live, &mut connection, plan)?))
+        .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
+    match laid {
+        Ok((laid, execution)) => {
+            swallow += laid;
+            Ok(Channel::feeding_one(connection, swallow, execution, session.place.handle().halt()))
+        }
+        Err(error) => {
+            release::release(session, connection).await;
+            Err(error)
+        }
+    }
+}
+
+/// A connection from the pool, with the session's variables. Result: how many replies belong to them.
+pub(in crate::session) async fn taken_from_pool(
+    session: &mut Session,
+    live: &LiveDatabase,
+    unit: &UnitName,
+    aim: Aim,
+) -> Result<(Connection, usize)> {
+    let pool = live.pool(unit)?;
+    let own = temporary::temporary_connection(session, unit);
+    let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
+        Some(connection) => connection,
+        None => session.place.take(pool).await?,
+    };
+    let dressed = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => dress(session, live, &mut connection),
+        Err(error) => Err(error),
+    };
+    let dressed = match dressed {
+        Ok(replies) if replies > 0 && aim != Aim::Reads => {
+            Box::pin(await_dress(session, &mut connection, replies)).await.map(|()| 0)
+        }
+        dressed => dressed,
+    };
+    match dressed {
+        Ok(swallow) => Ok((connection, swallow)),
+        Err(error) => {
+            release::release(session, connection).await;
+            Err(error)
+        }
+    }
+}
+
+async fn start_groups(
+    session: &mut Session,
+    live: &LiveDatabase,
+    plan: &Plan,
+    given: &Given,
+    started: &mut Started,
+) -> Result<()> {
+    if session.work.is_idle() {
+        many_pools::start_from_pools(session, live, Order { plan, given }, started).await?;
+    } else {
+        start_enlisted(session, live, Order { plan, given }, started).await?;
+    }
+    if started.channels.len() > 1 {
+        session.place.spreads();
+    }
+    Ok(())
+}
+
+/// The same on the transaction's connections.
+async fn start_enlisted(
+    session: &mut Session,
+    live: &LiveDatabase,
+    order: Order<'_>,
+    started: &mut Started,
+) -> Result<()> {
+    let plan = order.plan;
+    let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
+    let savepoint = may_leave
+        && session.work.opened() == Opened::Client
+        && session.work.transaction().kind() != TransactionType::Base;
+    let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
+    for (unit, jobs) in grouped(live, plan) {
+        let (mut connection, mut swallow) = enlisted(session, live, &unit, aim).await?;
+        let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
+        let locked = session.work.lock_what_is_read(live, &mut connection, &own);
+        match locked
+            .and_then(|locked| Ok(locked + leave::lay(session, live, &mut connection, plan)?))
+        {
+            Ok(laid) => swallow += laid,
             Err(error) => {
-                self.release_channels(started.channels).await;
-                Err(error)
+                release::release(session, connection).await;
+                return Err(error);
             }
+        }
+        let several = jobs.len() > 1;
+        let dressed = Dressed { connection, swallow };
+        let given = give_jobs(session, dressed, jobs, order, started);
+        if let Some(channel) = started.channels.last_mut() {
+            channel.savepoint = savepoint;
+            match may_leave {
+                true if several => channel.one_by_one(),
+                false if several && plan.writes => channel.opens(),
+                true | false => {}
+            }
+        }
+        given?;
+    }
+    Ok(())
+}
+
+/// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are
+/// read: until then another unit may turn out not to be available, and the statement is then to leave no trace on
+/// this one.
+pub(in crate::session) fn give_jobs(
+    session: &Session,
+    dressed: Dressed,
+    jobs: Vec<usize>,
+    order: Order<'_>,
+    started: &mut Started,
+) -> Result<()> {
+    let Dressed { connection, swallow } = dressed;
+    let Order { plan, given } = order;
+    let of = |job: &usize| {
+        let unit = plan.units.get(*job);
+        let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
+        let lifted = given.lifted.get(*job).cloned();
+        execution(unit, lifted, plan, given)
+    };
+    let halt = session.place.handle().halt();
+    let (channel, failed) = match &jobs[..] {
+        [job] => match of(job) {
+            Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
+            Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
+        },
+        jobs => match jobs.iter().map(of).collect() {
+            Ok(all) => (Channel::feeding(connection, swallow, all, halt), Ok(())),
+            Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
+        },
+    };
+    started.channels.push(channel);
+    started.jobs.push(jobs);
+    failed
+}
+
+/// The transaction's connection of a unit; a unit that is touched for the first time is enlisted.
+pub(in crate::session) async fn enlisted(
+    session: &mut Session,
+    live: &LiveDatabase,
+    unit: &UnitName,
+    aim: Aim,
+) -> Result<(Connection, usize)> {
+    let pool = live.pool(unit)?;
+    if session.work.transaction().kind() == TransactionType::Base {
+        // What is only read has no part in it.
+        return taken_from_pool(session, live, unit, Aim::Reads).await;
+    }
+    serializable::lock_if_serial(session, live);
+    if session.work.transaction().is_fresh() && snapshot::lacks_level(session) {
+        // Learnt from its first unit, the level would be that of a transaction that has not looked.
+        Box::pin(snapshot::know_level(session)).await;
+    }
+    if snapshot::looks_now(session, aim) {
+        Box::pin(snapshot::open_everywhere(session, live)).await?;
+    }
+    let (mut connection, swallow) = match session.work.transaction_mut().lend(unit)? {
+        Some(connection) => {
+            let ready = units::still_open(&connection)
+                .and_then(|()| session.place.handle().runs_on(&connection, Manner::Ask));
+            (connection, ready.map(|()| 0))
+        }
+        None => {
+            let ready = units::ready(session, live, unit).await?;
+            snapshot::refuse_outside_snapshot(session, unit)?;
+            let mut connection = match temporary::temporary_connection(session, unit) {
+                Some(own) => own,
+                None => session.place.take(pool).await?,
+            };
+            let still = units::still_ready(session, live, &mut connection, ready.as_deref()).await;
+            let still =
+                still.and_then(|()| session.place.handle().runs_on(&connection, Manner::Ask));
+            let swallow = match still {
+                Ok(()) => enlist_dressed(session, live, &mut connection, ready.as_deref()).await,
+                Err(error) => Err(error),
+            };
+            (connection, swallow)
+        }
+    };
+    if aim != Aim::Reads {
+        session.work.transaction_mut().writes_on(unit);
+    }
+    let savepoint = aim == Aim::WritesAsOne;
+    let swallow = swallow.and_then(|swallow| {
+        let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
+        Ok(swallow + more)
+    });
+    match swallow {
+        Ok(swallow) => Ok((connection, swallow)),
+        Err(error) => {
+            release::release(session, connection).await;
+            Err(error)
         }
     }
+}
 
-    /// Takes the one connection of a plan for one unit and starts its statement there.
-    ///
-    /// # Errors
-    /// As [`Session::start_units`].
-    pub(in crate::session) async fn start_unit(
-        &mut self,
-        live: &LiveDatabase,
-        plan: &Arc<Plan>,
-        unit: &Unit,
-        given: &mut Given,
-    ) -> Result<Channel> {
-        if !plan.before.is_empty() && !plan.writes {
-            let started = Box::pin(apart::start_apart(self, live, plan, given)).await?;
-            let channel = started.channels.into_iter().next();
-            return channel.ok_or_else(|| Error::internal("a plan that was not started"));
-        }
-        let name = &unit.target.unit;
-        let (mut connection, mut swallow) = match self.work.transaction().state() {
-            TransactionState::Idle => self.taken_from_pool(live, name, Aim::of(plan)).await?,
-            TransactionState::Open | TransactionState::Failed => {
-                self.enlisted(live, name, Aim::of(plan)).await?
-            }
-        };
-        temporary::keep_for_temporaries(self, &mut connection);
-        let locked = match self.work.transaction().is_locking() {
-            true => {
-                let plan = given.written(plan);
-                let units: Vec<&Unit> = plan.units.iter().collect();
-                self.work.lock_what_is_read(live, &mut connection, &units)
-            }
-            false => Ok(0),
-        };
-        let laid = locked
-            .and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?))
-            .and_then(|laid| Ok((laid, whole_execution(unit, plan, given)?)));
-        match laid {
-            Ok((laid, execution)) => {
-                swallow += laid;
-                Ok(Channel::feeding_one(connection, swallow, execution, self.place.handle().halt()))
-            }
-            Err(error) => {
-                self.release(connection).await;
-                Err(error)
-            }
-        }
+/// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has
+/// them not. Returns how many replies are still to come.
+async fn enlist_dressed(
+    session: &mut Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    ready: Option<&Ready>,
+) -> Result<usize> {
+    let (replies, begin) = enlist(session, live, connection, ready, None)?;
+    let is_behind = session.work.transaction().has_to_catch_up(session.settings.local());
+    if replies == begin && !is_behind {
+        return Ok(replies);
     }
-
-    /// A connection from the pool, with the session's variables. Result: how many replies belong to them.
-    pub(in crate::session) async fn taken_from_pool(
-        &mut self,
-        live: &LiveDatabase,
-        unit: &UnitName,
-        aim: Aim,
-    ) -> Result<(Connection, usize)> {
-        let pool = live.pool(unit)?;
-        let own = temporary::temporary_connection(self, unit);
-        let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
-            Some(connection) => connection,
-            None => self.place.take(pool).await?,
-        };
-        let dressed = match self.place.handle().runs_on(&connection, Manner::Ask) {
-            Ok(()) => self.dress(live, &mut connection),
-            Err(error) => Err(error),
-        };
-        let dressed = match dressed {
-            Ok(replies) if replies > 0 && aim != Aim::Reads => {
-                Box::pin(self.await_dress(&mut connection, replies)).await.map(|()| 0)
-            }
-            dressed => dressed,
-        };
-        match dressed {
-            Ok(swallow) => Ok((connection, swallow)),
-            Err(error) => {
-                self.release(connection).await;
-                Err(error)
-            }
-        }
+    let mut dressed = Box::pin(await_dress(session, connection, replies)).await;
+    if is_behind && dressed.is_ok() {
+        dressed = Box::pin(catch_up(session, connection)).await;
     }
-
-    async fn start_groups(
-        &mut self,
-        live: &LiveDatabase,
-        plan: &Plan,
-        given: &Given,
-        started: &mut Started,
-    ) -> Result<()> {
-        if self.work.is_idle() {
-            many_pools::start_from_pools(self, live, Order { plan, given }, started).await?;
-        } else {
-            self.start_enlisted(live, Order { plan, given }, started).await?;
-        }
-        if started.channels.len() > 1 {
-            self.place.spreads();
-        }
-        Ok(())
+    if dressed.is_err() {
+        // It is in the transaction, and would run its further statements under other settings.
+        session.work.transaction_mut().lose();
     }
+    dressed.map(|()| 0)
+}
 
-    /// The same on the transaction's connections.
-    async fn start_enlisted(
-        &mut self,
-        live: &LiveDatabase,
-        order: Order<'_>,
-        started: &mut Started,
-    ) -> Result<()> {
-        let plan = order.plan;
-        let may_leave = plan.writes && !live.database.dialect.error_fails_transaction();
-        let savepoint = may_leave
-            && self.work.opened() == Opened::Client
-            && self.work.transaction().kind() != TransactionType::Base;
-        let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
-        for (unit, jobs) in grouped(live, plan) {
-            let (mut connection, mut swallow) = self.enlisted(live, &unit, aim).await?;
-            let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
-            let locked = self.work.lock_what_is_read(live, &mut connection, &own);
-            match locked.and_then(|locked| Ok(locked + self.lay(live, &mut connection, plan)?)) {
-                Ok(laid) => swallow += laid,
-                Err(error) => {
-                    self.release(connection).await;
-                    return Err(error);
-                }
-            }
-            let several = jobs.len() > 1;
-            let dressed = Dressed { connection, swallow };
-            let given = self.give_jobs(dressed, jobs, order, started);
-            if let Some(channel) = started.channels.last_mut() {
-                channel.savepoint = savepoint;
-                match may_leave {
-                    true if several => channel.one_by_one(),
-                    false if several && plan.writes => channel.opens(),
-                    true | false => {}
-                }
-            }
-            given?;
-        }
-        Ok(())
-    }
+/// Tells a unit that has joined what [`enlist`] has left.
+pub(in crate::session) async fn catch_up(
+    session: &mut Session,
+    connection: &mut Connection,
+) -> Result<()> {
+    let Some(dialect) = session.place.dialect() else { return Ok(()) };
+    let texts = session.work.transaction().left_to_tell(session.settings.local(), dialect.as_ref());
+    session.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
+}
 
-    /// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are
-    /// read: until then another unit may turn out not to be available, and the statement is then to leave no trace on
-    /// this one.
-    pub(in crate::session) fn give_jobs(
-        &self,
-        dressed: Dressed,
-        jobs: Vec<usize>,
-        order: Order<'_>,
-        started: &mut Started,
-    ) -> Result<()> {
-        let Dressed { connection, swallow } = dressed;
-        let Order { plan, given } = order;
-        let of = |job: &usize| {
-            let unit = plan.units.get(*job);
-            let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
-            let lifted = given.lifted.get(*job).cloned();
-            execution(unit, lifted, plan, given)
-        };
-        let halt = self.place.handle().halt();
-        let (channel, failed) = match &jobs[..] {
-            [job] => match of(job) {
-                Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
-                Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
-            },
-            jobs => match jobs.iter().map(of).collect() {
-                Ok(all) => (Channel::feeding(connection, swallow, all, halt), Ok(())),
-                Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
-            },
-        };
-        started.channels.push(channel);
-        started.jobs.push(jobs);
-        failed
-    }
-
-    /// The transaction's connection of a unit; a unit that is touched for the first time is enlisted.
-    pub(in crate::session) async fn enlisted(
-        &mut self,
-        live: &LiveDatabase,
-        unit: &UnitName,
-        aim: Aim,
-    ) -> Result<(Connection, usize)> {
-        let pool = live.pool(unit)?;
-        if self.work.transaction().kind() == TransactionType::Base {
-            // What is only read has no part in it.
-            return self.taken_from_pool(live, unit, Aim::Reads).await;
-        }
-        serializable::lock_if_serial(self, live);
-        if self.work.transaction().is_fresh() && snapshot::lacks_level(self) {
-            // Learnt from its first unit, the level would be that of a transaction that has not looked.
-            Box::pin(snapshot::know_level(self)).await;
-        }
-        if snapshot::looks_now(self, aim) {
-            Box::pin(snapshot::open_everywhere(self, live)).await?;
-        }
-        let (mut connection, swallow) = match self.work.transaction_mut().lend(unit)? {
-            Some(connection) => {
-                let ready = units::still_open(&connection)
-                    .and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
-                (connection, ready.map(|()| 0))
-            }
-            None => {
-                let ready = units::ready(self, live, unit).await?;
-                snapshot::refuse_outside_snapshot(self, unit)?;
-                let mut connection = match temporary::temporary_connection(self, unit) {
-                    Some(own) => own,
-                    None => self.place.take(pool).await?,
-                };
-                let still = units::still_ready(self, live, &mut connection, ready.as_deref()).await;
-                let still =
-                    still.and_then(|()| self.place.handle().runs_on(&connection, Manner::Ask));
-                let swallow = match still {
-                    Ok(()) => self.enlist_dressed(live, &mut connection, ready.as_deref()).await,
-                    Err(error) => Err(error),
-                };
-                (connection, swallow)
-            }
-        };
-        if aim != Aim::Reads {
-            self.work.transaction_mut().writes_on(unit);
-        }
-        let savepoint = aim == Aim::WritesAsOne;
-        let swallow = swallow.and_then(|swallow| {
-            let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
-            Ok(swallow + more)
-        });
-        match swallow {
-            Ok(swallow) => Ok((connection, swallow)),
-            Err(error) => {
-                self.release(connection).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has
-    /// them not. Returns how many replies are still to come.
-    async fn enlist_dressed(
-        &mut self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        ready: Option<&Ready>,
-    ) -> Result<usize> {
-        let (replies, begin) = self.enlist(live, connection, ready, None)?;
-        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
-        if replies == begin && !is_behind {
-            return Ok(replies);
-        }
-        let mut dressed = Box::pin(self.await_dress(connection, replies)).await;
-        if is_behind && dressed.is_ok() {
-            dressed = Box::pin(self.catch_up(connection)).await;
-        }
-        if dressed.is_err() {
-            // It is in the transaction, and would run its further statements under other settings.
-            self.work.transaction_mut().lose();
-        }
-        dressed.map(|()| 0)
-    }
-
-    /// Tells a unit that has joined what [`Session::enlist`] has left.
-    pub(in crate::session) async fn catch_up(&mut self, connection: &mut Connection) -> Result<()> {
-        let Some(dialect) = self.place.dialect() else { return Ok(()) };
-        let texts = self.work.transaction().left_to_tell(self.settings.local(), dialect.as_ref());
-        self.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
-    }
-
-    /// Waits until a connection wears what was queued for it. What changes something must not be sent before: the
-    /// storage unit would run it although it has refused a variable, and the client be told of the refusal.
-    pub(in crate::session) async fn await_dress(
-        &mut self,
-        connection: &mut Connection,
-        replies: usize,
-    ) -> Result<()> {
-        let dressing = async {
-            let mut dressed = Ok(());
-            for _ in 0..replies {
-                dressed = dressed.and(finish(connection).await.map(drop));
-            }
-            dressed
-        };
-        let dressed = self.place.handle().taken(dressing).await;
-        if dressed.is_err() {
-            connection.set_session_state(UNKNOWN);
+/// Waits until a connection wears what was queued for it. What changes something must not be sent before: the
+/// storage unit would run it although it has refused a variable, and the client be told of the refusal.
+pub(in crate::session) async fn await_dress(
+    session: &mut Session,
+    connection: &mut Connection,
+    replies: usize,
+) -> Result<()> {
+    let dressing = async {
+        let mut dressed = Ok(());
+        for _ in 0..replies {
+            dressed = dressed.and(finish(connection).await.map(drop));
         }
         dressed
+    };
+    let dressed = session.place.handle().taken(dressing).await;
+    if dressed.is_err() {
+        connection.set_session_state(UNKNOWN);
     }
+    dressed
+}
 
-    /// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data.
-    /// Returns how many replies belong to that, and how many of them to its beginning.
-    pub(in crate::session) fn enlist(
-        &mut self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        ready: Option<&Ready>,
-        look: Option<&str>,
-    ) -> Result<(usize, usize)> {
-        // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
-        let before = self.settings.before_transaction();
-        let before = before.filter(|before| levels(before).ne(levels(self.settings.variables())));
-        let mut swallow = self.temporary.dress_in(
-            live,
-            connection,
-            before.unwrap_or(self.settings.variables()),
-        )?;
-        let begin = self.work.transaction_mut().enlist_looking(connection, ready, look)?;
-        swallow += begin;
-        if before.is_some() {
-            connection.set_session_state(UNKNOWN);
-            if self.settings.variables().id() != 0 {
-                let text = live.database.dialect.set_statement(self.settings.variables().list());
-                connection.start(Execution::Text(text.into()))?;
-                swallow += 1;
-            }
-        }
-        self.place.handle().joins(connection);
-        let is_behind = self.work.transaction().has_to_catch_up(self.settings.local());
-        for text in self.settings.local().iter().filter(|_| !is_behind) {
-            connection.start(Execution::Text(text.as_str().into()))?;
+/// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data.
+/// Returns how many replies belong to that, and how many of them to its beginning.
+pub(in crate::session) fn enlist(
+    session: &mut Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    ready: Option<&Ready>,
+    look: Option<&str>,
+) -> Result<(usize, usize)> {
+    // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
+    let before = session.settings.before_transaction();
+    let before = before.filter(|before| levels(before).ne(levels(session.settings.variables())));
+    let mut swallow = session.temporary.dress_in(
+        live,
+        connection,
+        before.unwrap_or(session.settings.variables()),
+    )?;
+    let begin = session.work.transaction_mut().enlist_looking(connection, ready, look)?;
+    swallow += begin;
+    if before.is_some() {
+        connection.set_session_state(UNKNOWN);
+        if session.settings.variables().id() != 0 {
+            let text = live.database.dialect.set_statement(session.settings.variables().list());
+            connection.start(Execution::Text(text.into()))?;
             swallow += 1;
         }
-        if before.is_some() || !self.settings.local().is_empty() {
-            // A return to a savepoint takes back what was set behind it.
-            self.work.transaction_mut().changes_on(connection.unit());
-        }
-        self.settings.told_behind_marks();
-        Ok((swallow, begin))
     }
+    session.place.handle().joins(connection);
+    let is_behind = session.work.transaction().has_to_catch_up(session.settings.local());
+    for text in session.settings.local().iter().filter(|_| !is_behind) {
+        connection.start(Execution::Text(text.as_str().into()))?;
+        swallow += 1;
+    }
+    if before.is_some() || !session.settings.local().is_empty() {
+        // A return to a savepoint takes back what was set behind it.
+        session.work.transaction_mut().changes_on(connection.unit());
+    }
+    session.settings.told_behind_marks();
+    Ok((swallow, begin))
+}
 
-    /// Brings a connection to the session's variables. Returns how many replies belong to that.
-    pub(in crate::session) fn dress(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-    ) -> Result<usize> {
-        self.temporary.dress_in(live, connection, self.settings.variables())
-    }
+/// Brings a connection to the session's variables. Returns how many replies belong to that.
+pub(in crate::session) fn dress(
+    session: &Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+) -> Result<usize> {
+    session.temporary.dress_in(live, connection, session.settings.variables())
 }
 
 /// What variables say of how transactions begin.

@@ -15,6 +15,7 @@ use crate::variables::UNKNOWN;
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
 use crate::session::run::apart::put_back;
+use crate::session::run::finish;
 use crate::session::transaction::temporary;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
@@ -40,168 +41,173 @@ pub(in crate::session) enum Rest {
     Useless,
 }
 
-impl Session {
-    /// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the
-    /// statement needs them there.
-    pub(in crate::session) async fn stop(&mut self, channels: &mut [Channel], rest: Rest) {
-        match rest {
-            Rest::Wanted => drop(run_out(channels).await),
-            Rest::Useless => {
-                channels.iter_mut().for_each(Channel::forgo);
-                let runtime = Arc::clone(self.place.runtime());
-                let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
-                // The transaction goes on with its connections, so it must wait for them; a pool need not.
-                if !in_time && channels.iter().any(|channel| self.is_inside(&channel.connection)) {
-                    self.place.handle().cancel(&runtime);
-                    drop(run_out(channels).await);
-                }
+/// Brings the channels of a failed statement to the end of their replies, as far as the transaction or the
+/// statement needs them there.
+pub(in crate::session) async fn stop(session: &mut Session, channels: &mut [Channel], rest: Rest) {
+    match rest {
+        Rest::Wanted => drop(run_out(channels).await),
+        Rest::Useless => {
+            channels.iter_mut().for_each(Channel::forgo);
+            let runtime = Arc::clone(session.place.runtime());
+            let in_time = within(&*runtime, GRACE, run_out(channels)).await.is_some();
+            // The transaction goes on with its connections, so it must wait for them; a pool need not.
+            if !in_time && channels.iter().any(|channel| is_inside(session, &channel.connection)) {
+                session.place.handle().cancel(&runtime);
+                drop(run_out(channels).await);
             }
         }
     }
+}
 
-    /// Whether a channel's connection is the transaction's, or the session's own.
-    fn is_inside(&self, connection: &Connection) -> bool {
-        self.work.transaction().expects(connection.unit())
-            || self.temporary.has_temporaries(connection)
-    }
+/// Whether a channel's connection is the transaction's, or the session's own.
+fn is_inside(session: &Session, connection: &Connection) -> bool {
+    session.work.transaction().expects(connection.unit())
+        || session.temporary.has_temporaries(connection)
+}
 
-    /// Whether a paused reply has connections of the transaction.
-    pub(in crate::session) fn is_at_work(&self, reply: &Reply) -> bool {
-        match reply {
-            Reply::Idle => false,
-            Reply::Pass(pass) => self.is_inside(&pass.channel.connection),
-            Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
-                !self.work.transaction().is_whole()
-            }
+/// Whether a paused reply has connections of the transaction.
+pub(in crate::session) fn is_at_work(session: &Session, reply: &Reply) -> bool {
+    match reply {
+        Reply::Idle => false,
+        Reply::Pass(pass) => is_inside(session, &pass.channel.connection),
+        Reply::Merged(_) | Reply::CopyOut(_) | Reply::CopyIn(_) => {
+            !session.work.transaction().is_whole()
         }
     }
+}
 
-    /// Gives connections back to the transaction or to their pools.
-    pub(in crate::session) async fn release_channels(&mut self, channels: Vec<Channel>) {
-        let mut channels = channels;
-        let round = self.gather_home(&mut channels).await;
-        for channel in channels {
-            self.hand_back(channel, round);
+/// Gives connections back to the transaction or to their pools.
+pub(in crate::session) async fn release_channels(session: &mut Session, channels: Vec<Channel>) {
+    let mut channels = channels;
+    let round = gather_home(session, &mut channels).await;
+    for channel in channels {
+        hand_back(session, channel, round);
+    }
+}
+
+/// Gives one connection back to the transaction or to its pool.
+pub(in crate::session) async fn release_channel(session: &mut Session, channel: Channel) {
+    let mut channel = channel;
+    let round = gather_home(session, std::slice::from_mut(&mut channel)).await;
+    hand_back(session, channel, round);
+}
+
+/// Ends the work of connections for the session.
+pub(in crate::session) async fn gather_home(
+    session: &mut Session,
+    channels: &mut [Channel],
+) -> Round {
+    channels.iter_mut().for_each(Channel::forgo);
+    bring_home(session, channels).await;
+    if !session.place.handle().lets_go() {
+        return Round::Over;
+    }
+    session.place.handle().settled(session.place.runtime()).await;
+    Round::Cancelled
+}
+
+/// Gives one connection back after [`gather_home`].
+pub(in crate::session) fn hand_back(session: &mut Session, channel: Channel, round: Round) {
+    let Channel { connection, apart, .. } = channel;
+    match apart {
+        true => hand_back_apart(connection, round),
+        false => hand_back_own(session, connection, round),
+    }
+}
+
+/// The same of one that serves the session as its transaction or a pool has given it.
+pub(in crate::session) fn hand_back_own(
+    session: &mut Session,
+    connection: Connection,
+    round: Round,
+) {
+    let is_cancelled = round == Round::Cancelled;
+    let home = connection.condition().outstanding == 0;
+    if session.work.transaction().expects(connection.unit()) {
+        if is_cancelled {
+            session.work.transaction_mut().taint();
+        }
+        session.work.transaction_mut().give_back(connection);
+    } else if session.temporary.has_temporaries(&connection) {
+        if is_cancelled {
+            session.temporary.taint_temporaries();
+        }
+        temporary::temporaries_come_home(session, connection);
+    } else if home && is_cancelled {
+        connection.discard();
+    }
+    // One that is not at home is brought to order by its pool.
+}
+
+/// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost
+/// with the connection, else for as long as that is worth it.
+async fn bring_home(session: &mut Session, channels: &mut [Channel]) {
+    let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
+    if channels.iter().all(is_home) {
+        return;
+    }
+    channels.iter_mut().for_each(Channel::doubt);
+    let runtime = Arc::clone(session.place.runtime());
+    within(&*runtime, GRACE, drain_all(channels)).await;
+    for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
+        if is_inside(session, &channel.connection) {
+            let _ = drain(&mut channel.connection, usize::MAX).await;
         }
     }
+}
 
-    /// Gives one connection back to the transaction or to its pool.
-    pub(in crate::session) async fn release_channel(&mut self, channel: Channel) {
-        let mut channel = channel;
-        let round = self.gather_home(std::slice::from_mut(&mut channel)).await;
-        self.hand_back(channel, round);
+/// Gives one connection back, with all that was queued on it.
+pub(in crate::session) async fn release(session: &mut Session, connection: Connection) {
+    let mut connection = connection;
+    if connection.condition().outstanding > 0 {
+        // Whether it took what it was to wear is among what nobody reads.
+        connection.set_session_state(UNKNOWN);
     }
+    // Boxed, as nothing in a hurry ends here: a client's task has room for whatever it may wait for.
+    Box::pin(release_channel(session, Channel::new(connection, 0, 0))).await;
+}
 
-    /// Ends the work of connections for the session.
-    pub(in crate::session) async fn gather_home(&mut self, channels: &mut [Channel]) -> Round {
-        channels.iter_mut().for_each(Channel::forgo);
-        self.bring_home(channels).await;
-        if !self.place.handle().lets_go() {
-            return Round::Over;
-        }
-        self.place.handle().settled(self.place.runtime()).await;
-        Round::Cancelled
+/// The connections of a paused reply work for the session again.
+///
+/// # Errors
+/// `Cancelled`.
+pub(in crate::session) fn resume(session: &Session, reply: &Reply) -> Result<()> {
+    match reply {
+        Reply::Idle | Reply::CopyIn(_) => Ok(()),
+        Reply::Pass(pass) => session.place.handle().runs_on(&pass.channel.connection, Manner::Ask),
+        Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
+            session.place.handle().runs_on(&channel.connection, Manner::Ask)
+        }),
+        Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
+            let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            session.place.handle().runs_on(&channel.connection, Manner::Ask)
+        }),
     }
+}
 
-    /// Gives one connection back after [`Session::gather_home`].
-    pub(in crate::session) fn hand_back(&mut self, channel: Channel, round: Round) {
-        let Channel { connection, apart, .. } = channel;
-        match apart {
-            true => hand_back_apart(connection, round),
-            false => self.hand_back_own(connection, round),
-        }
-    }
+/// Drops a reply that will not be read to its end.
+pub(in crate::session) async fn release_reply(session: &mut Session, reply: Reply) {
+    release_channels(session, channels_of(reply)).await;
+}
 
-    /// The same of one that serves the session as its transaction or a pool has given it.
-    pub(in crate::session) fn hand_back_own(&mut self, connection: Connection, round: Round) {
-        let is_cancelled = round == Round::Cancelled;
-        let home = connection.condition().outstanding == 0;
-        if self.work.transaction().expects(connection.unit()) {
-            if is_cancelled {
-                self.work.transaction_mut().taint();
-            }
-            self.work.transaction_mut().give_back(connection);
-        } else if self.temporary.has_temporaries(&connection) {
-            if is_cancelled {
-                self.temporary.taint_temporaries();
-            }
-            temporary::temporaries_come_home(self, connection);
-        } else if home && is_cancelled {
-            connection.discard();
-        }
-        // One that is not at home is brought to order by its pool.
-    }
+/// The current reply has failed: what it holds is given back, and the transaction told.
+pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) -> Error {
+    let reply = session.outbox.take_reply();
+    abort(session, channels_of(reply)).await;
+    finish::fail_statement(session, error).await
+}
 
-    /// Reads what is left on the connections: all of it when the transaction goes on with them, for it would be lost
-    /// with the connection, else for as long as that is worth it.
-    async fn bring_home(&mut self, channels: &mut [Channel]) {
-        let is_home = |channel: &Channel| channel.connection.condition().outstanding == 0;
-        if channels.iter().all(is_home) {
-            return;
-        }
-        channels.iter_mut().for_each(Channel::doubt);
-        let runtime = Arc::clone(self.place.runtime());
-        within(&*runtime, GRACE, drain_all(channels)).await;
-        for channel in channels.iter_mut().filter(|channel| !is_home(channel)) {
-            if self.is_inside(&channel.connection) {
-                let _ = drain(&mut channel.connection, usize::MAX).await;
-            }
-        }
-    }
+/// Gives back the connections of a statement that has failed: nobody waits for what is left of its replies.
+pub(in crate::session) async fn abort(session: &mut Session, channels: Vec<Channel>) {
+    let mut channels = channels;
+    stop(session, &mut channels, Rest::Useless).await;
+    finish::undo_if_open(session, &mut channels).await;
+    release_channels(session, channels).await;
+}
 
-    /// Gives one connection back, with all that was queued on it.
-    pub(in crate::session) async fn release(&mut self, connection: Connection) {
-        let mut connection = connection;
-        if connection.condition().outstanding > 0 {
-            // Whether it took what it was to wear is among what nobody reads.
-            connection.set_session_state(UNKNOWN);
-        }
-        // Boxed, as nothing in a hurry ends here: a client's task has room for whatever it may wait for.
-        Box::pin(self.release_channel(Channel::new(connection, 0, 0))).await;
-    }
-
-    /// The connections of a paused reply work for the session again.
-    ///
-    /// # Errors
-    /// `Cancelled`.
-    pub(in crate::session) fn resume(&self, reply: &Reply) -> Result<()> {
-        match reply {
-            Reply::Idle | Reply::CopyIn(_) => Ok(()),
-            Reply::Pass(pass) => self.place.handle().runs_on(&pass.channel.connection, Manner::Ask),
-            Reply::CopyOut(copy) => copy.channels.iter().try_for_each(|channel| {
-                self.place.handle().runs_on(&channel.connection, Manner::Ask)
-            }),
-            Reply::Merged(merged) => merged.channels.iter().try_for_each(|shared| {
-                let channel = shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                self.place.handle().runs_on(&channel.connection, Manner::Ask)
-            }),
-        }
-    }
-
-    /// Drops a reply that will not be read to its end.
-    pub(in crate::session) async fn release_reply(&mut self, reply: Reply) {
-        self.release_channels(channels_of(reply)).await;
-    }
-
-    /// The current reply has failed: what it holds is given back, and the transaction told.
-    pub(in crate::session) async fn fail_reply(&mut self, error: Error) -> Error {
-        let reply = self.outbox.take_reply();
-        self.abort(channels_of(reply)).await;
-        self.fail_statement(error).await
-    }
-
-    /// Gives back the connections of a statement that has failed: nobody waits for what is left of its replies.
-    pub(in crate::session) async fn abort(&mut self, channels: Vec<Channel>) {
-        let mut channels = channels;
-        self.stop(&mut channels, Rest::Useless).await;
-        self.undo_if_open(&mut channels).await;
-        self.release_channels(channels).await;
-    }
-
-    /// Gives back a reply of which no more is wanted because the statement fails.
-    pub(in crate::session) async fn abort_reply(&mut self, reply: Reply) {
-        self.abort(channels_of(reply)).await;
-    }
+/// Gives back a reply of which no more is wanted because the statement fails.
+pub(in crate::session) async fn abort_reply(session: &mut Session, reply: Reply) {
+    abort(session, channels_of(reply)).await;
 }
 
 /// One that stands apart takes no part in the transaction.

@@ -19,7 +19,9 @@ use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::run::{connect, release};
 use crate::session::settings::alone;
+use crate::session::steps::planning;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
@@ -75,7 +77,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
             "select the value first, and set it as a literal",
         ));
     }
-    let plan = session.plan(&live, &stmt, &Given::default(), Purpose::Run).await?;
+    let plan = planning::plan(session, &live, &stmt, &Given::default(), Purpose::Run).await?;
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     // Not the transaction's own connection: that one does not wear the variables yet.
     let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
@@ -83,7 +85,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
         Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
         Err(error) => Err(error),
     };
-    session.release(connection).await;
+    release::release(session, connection).await;
     let rows = rows?;
     match rows.first().map(Vec::as_slice) {
         Some([value]) => Ok(dialect.literal(value)),
@@ -97,7 +99,7 @@ async fn dressed_answer(
     connection: &mut Connection,
     sql: &str,
 ) -> Result<Vec<Vec<Value>>> {
-    for _ in 0..session.dress(live, connection)? {
+    for _ in 0..connect::dress(session, live, connection)? {
         if let Err(error) = finish(connection).await {
             connection.set_session_state(UNKNOWN);
             return Err(error);

@@ -6,6 +6,7 @@ use pando_kernel::request::CursorId;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::settings::Settings;
 
 /// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its
@@ -76,7 +77,7 @@ pub(in crate::session) async fn close_cursors_behind(session: &mut Session, name
     let newer = session.cursors.ids().filter(|id| !mark.cursors.contains(id));
     let newer: Vec<CursorId> = newer.collect();
     for id in newer {
-        session.close_cursor(id).await;
+        portals::close_cursor(session, id).await;
     }
 }
 

@@ -14,8 +14,10 @@ use crate::plan::any_unit_of;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::given::{Aim, Given};
 use crate::session::reply::made;
+use crate::session::run::{connect, release};
 use crate::session::settings::expression;
 use crate::session::settings::expression::is_expression;
 use crate::session::settings::value_text::value_text;
@@ -244,15 +246,16 @@ pub(in crate::session) async fn apply(
     let local = holds == Holds::InTransaction;
     let live = session.place.live()?;
     if !session.work.is_idle() {
-        session.settle_cursors().await?;
+        portals::settle_cursors(session).await?;
         if session.work.transaction().units().is_empty() && live.has_units() {
             let unit = any_unit_of(&live.database)?;
-            let (mut connection, swallow) = session.enlisted(&live, &unit, Aim::Reads).await?;
+            let (mut connection, swallow) =
+                connect::enlisted(session, &live, &unit, Aim::Reads).await?;
             let mut result = Ok(());
             for _ in 0..swallow {
                 result = result.and(finish(&mut connection).await.map(|_| ()));
             }
-            session.release(connection).await;
+            release::release(session, connection).await;
             result?;
         }
         if local {
@@ -319,7 +322,7 @@ async fn try_variables(
     let unit = any_unit_of(&live.database)?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
     session.place.handle().runs_on(&connection, Manner::Ask)?;
-    let replies = session.dress(live, &mut connection)?;
+    let replies = connect::dress(session, live, &mut connection)?;
     let mut tried = Ok(());
     for _ in 0..replies {
         if let Err(error) = finish(&mut connection).await {
@@ -328,7 +331,7 @@ async fn try_variables(
             break;
         }
     }
-    session.release(connection).await;
+    release::release(session, connection).await;
     tried
 }
 

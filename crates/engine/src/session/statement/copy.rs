@@ -12,8 +12,10 @@ use crate::plan::{self, Purpose};
 
 use crate::session::bulk::copy;
 use crate::session::bulk::copy::Start;
+use crate::session::cursors::portals;
 use crate::session::given::{Given, Run};
 use crate::session::place::own_database;
+use crate::session::steps::planning;
 use crate::session::{Session, line};
 
 /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
@@ -32,8 +34,8 @@ pub(in crate::session) async fn start_copy_of(
         .iter()
         .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
     if !is_catalogue {
-        session.settle_cursors().await?;
-        match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
+        portals::settle_cursors(session).await?;
+        match planning::plan(session, &live, stmt, &Given::default(), Purpose::Run).await {
             // What is told otherwise than it is stored is not to be had as lines.
             Ok(plan) if !plan.merge.cells.is_empty() => {}
             Ok(plan) => {

@@ -12,10 +12,11 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 use crate::plan;
 
 use crate::session::cursors::declared::{Declared, Hold};
+use crate::session::cursors::portals;
 use crate::session::cursors::portals::MAX_CURSORS;
 use crate::session::errors::{no_transaction, server_error};
 use crate::session::given::Given;
-use crate::session::reply::made;
+use crate::session::reply::{made, pieces};
 use crate::session::{Session, line};
 
 /// What DECLARE says of a cursor.
@@ -54,13 +55,13 @@ pub(in crate::session) async fn sql_cursor(
         }
         SqlCursor::Close(name) => match name {
             None => {
-                session.close_cursors().await;
+                portals::close_cursors(session).await;
                 made::complete(session, "CLOSE CURSOR ALL");
             }
             Some(name) => {
                 let known = session.cursors.forget_declared(&name.value);
                 let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                session.close_cursor(known.id()).await;
+                portals::close_cursor(session, known.id()).await;
                 made::complete(session, "CLOSE CURSOR");
             }
         },
@@ -107,7 +108,7 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     let id = CursorId(u64::MAX - session.place.ticket());
     session.outbox.limit_rows(Some(0), Some(id));
     Box::pin(line::run(session, &inner, given.clone())).await?;
-    while session.next_of_reply().await?.is_some() {}
+    while pieces::next_of_reply(session).await?.is_some() {}
     if !session.cursors.has_cursor(id) {
         return Err(Error::unsupported(
             30001,
@@ -118,7 +119,7 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     let columns = session.cursors.cursor_columns(id);
     let mut hold = hold;
     if is_alone {
-        session.settle_cursor(id).await?;
+        portals::settle_cursor(session, id).await?;
         hold = Hold::Held;
     }
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
@@ -180,8 +181,8 @@ async fn go_forward(
         session.cursors.begin_declared(name);
     }
     if session.cursors.has_cursor(id) {
-        session.fetch(id, limit)?;
-        while let Some(event) = session.next_of_reply().await? {
+        portals::fetch(session, id, limit)?;
+        while let Some(event) = pieces::next_of_reply(session).await? {
             if let Event::Rows(rows) = event {
                 take(rows);
             }

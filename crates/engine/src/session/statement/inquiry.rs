@@ -15,8 +15,9 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
-use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
+use crate::session::reply::{made, pieces};
+use crate::session::run::{find_out, finish};
 use crate::session::statement::{administer, parse_tree};
 use crate::session::transaction::{definition, units};
 use crate::session::{Session, line};
@@ -113,7 +114,7 @@ async fn about_table(
     let mut columns = None;
     for key in [live.database.dialect.syntax().table_key(table), table.to_lowercase()] {
         if columns.is_none() && session.work.catalog(live).columns(&key).is_none() {
-            session.find_out(live, Need::Columns(key.clone())).await?;
+            find_out::find_out(session, live, Need::Columns(key.clone())).await?;
         }
         let known = session.work.catalog(live).columns(&key).filter(|columns| !columns.is_empty());
         columns = columns.or(known);
@@ -142,7 +143,7 @@ async fn names_in(
     let window = session.outbox.take_window();
     line::run_on_units(session, &stmt, Given::default()).await?;
     let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
-    while let Some(event) = session.next_of_reply().await? {
+    while let Some(event) = pieces::next_of_reply(session).await? {
         if let Event::Columns(found) = event {
             columns = Some(found);
         } else if let (Event::Rows(chunk), Some(columns)) = (event, &columns) {
@@ -156,7 +157,7 @@ async fn names_in(
                 seen += 1;
             }
             if seen > MAX_INDEX_ROWS {
-                session.abandon().await;
+                finish::abandon(session).await;
                 return Err(ErrorKind::TooLarge("too many indexes".into()).into());
             }
         }

@@ -16,15 +16,17 @@ use crate::execute::Channel;
 use crate::plan::Purpose;
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::errors::unknown_table;
 use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::template::moment;
+use crate::session::run::{connect, find_out, finish, release};
 use crate::session::statement::{administer, without_units};
-use crate::session::steps::frame;
 use crate::session::steps::planning::Ready;
+use crate::session::steps::{frame, planning};
 use crate::session::transaction::temporary;
 
 /// Parses one statement.
@@ -58,7 +60,7 @@ pub(in crate::session) async fn describe_prepared(
     }
     let description = match describe_afresh(session, prepared).await {
         Ok(description) => description,
-        Err(error) => return Err(session.fail_statement(error).await),
+        Err(error) => return Err(finish::fail_statement(session, error).await),
     };
     // The cursor of a FETCH may be declared later, or be another one by then.
     if matches!(prepared.statement.kind, Kind::Cursor(_)) {
@@ -158,22 +160,23 @@ pub(in crate::session) async fn describe_on_unit(
     if !live.has_units() {
         return without_units::describe_alone(session, &prepared.statement);
     }
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
-    let plan = match session.ready(&live, &stmt, &Given::default(), Purpose::Describe).await? {
-        Ready::Run(plan) => *plan,
-        Ready::Steps(found) => {
-            return frame::describe_in_steps(session, &live, prepared, *found).await;
-        }
-    };
+    let plan =
+        match planning::ready(session, &live, &stmt, &Given::default(), Purpose::Describe).await? {
+            Ready::Run(plan) => *plan,
+            Ready::Steps(found) => {
+                return frame::describe_in_steps(session, &live, prepared, *found).await;
+            }
+        };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let inside = !session.work.is_idle();
     let (mut connection, swallow) = if inside {
-        session.enlisted(&live, &unit.target.unit, Aim::Reads).await?
+        connect::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
     } else {
-        session.taken_from_pool(&live, &unit.target.unit, Aim::Reads).await?
+        connect::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
     };
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
@@ -188,7 +191,7 @@ pub(in crate::session) async fn describe_on_unit(
         Ok(()) => read_description(&mut channel).await,
         Err(error) => Err(error),
     };
-    session.release_channel(channel).await;
+    release::release_channel(session, channel).await;
     let mut described = described?;
     if let Some(mut columns) = described.columns.take() {
         Origin::of(&live, &plan).rename(&mut columns);
@@ -210,7 +213,7 @@ pub(in crate::session) async fn fields(session: &mut Session, table: &str) -> Re
     let is_temporary =
         temporary::temporaries(session).is_some_and(|own| own.names.contains(&logic));
     if !is_temporary && session.work.catalog(&live).columns(&logic).is_none() {
-        session.find_out(&live, Need::Columns(logic.clone())).await?;
+        find_out::find_out(session, &live, Need::Columns(logic.clone())).await?;
     }
     if !is_temporary
         && session.work.catalog(&live).columns(&logic).is_none_or(|columns| columns.is_empty())

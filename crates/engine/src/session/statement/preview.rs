@@ -8,7 +8,7 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::steps::{assembly, frame};
+use crate::session::steps::{assembly, frame, planning};
 
 pub(in crate::session) async fn preview(
     session: &mut Session,
@@ -27,7 +27,7 @@ pub(in crate::session) async fn preview(
     let stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
     session.place.guard(&stmt)?;
     let mut units = Vec::new();
-    match session.planned(&live, &stmt, given, Purpose::Run).await? {
+    match planning::planned(session, &live, &stmt, given, Purpose::Run).await? {
         Planned::Run(plan) => units.extend(plan.units),
         Planned::Assembly(assembly) => {
             units = assembly::shown(session, &live, &assembly, given).await?

@@ -3,6 +3,7 @@
 use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
 use crate::session::statement::stand;
@@ -42,7 +43,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     if !session.work.is_idle() {
         end::end_transaction(session, End::RollBack).await?;
     }
-    session.close_cursors().await;
+    portals::close_cursors(session).await;
     session.temporary.drop_temporaries();
     session.memory.named_mut().clear();
     session.settings.forget();

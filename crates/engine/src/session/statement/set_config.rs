@@ -12,6 +12,8 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Span, visit};
 
 use crate::session::given::Given;
+use crate::session::reply::pieces;
+use crate::session::run::finish;
 use crate::session::settings::set;
 use crate::session::settings::value_text::value_text;
 use crate::session::{Session, line};
@@ -139,12 +141,12 @@ async fn whole_answer(
 ) -> Result<(Vec<Event>, u32)> {
     line::run_on_units(session, stmt, given.clone()).await?;
     let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
-    while let Some(event) = session.next_of_reply().await? {
+    while let Some(event) = pieces::next_of_reply(session).await? {
         if let Event::Rows(chunk) = &event {
             rows += chunk.count;
             bytes += chunk.bytes.len();
             if bytes > MAX_ANSWER {
-                session.abandon().await;
+                finish::abandon(session).await;
                 return Err(ErrorKind::TooLarge("set_config with too many rows".into()).into());
             }
         }

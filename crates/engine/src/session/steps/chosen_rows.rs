@@ -17,9 +17,9 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::statement::prepare;
-use crate::session::steps::frame;
 use crate::session::steps::frame::Stepped;
 use crate::session::steps::insert_select::{each_row, note, prepared};
+use crate::session::steps::{frame, planning};
 
 /// Runs the statement.
 pub(in crate::session) async fn start_chosen_rows(
@@ -53,7 +53,7 @@ async fn change_is_fit(
     let unknown: Vec<String> = parts.choices.iter().map(Choice::unknown).collect();
     let text = parts.change(&unknown);
     let stmt = pando_sql::parse(&text, live.database.dialect.syntax()).map_err(syntax_error)?;
-    match Box::pin(session.planned(live, &stmt, changing, Purpose::Run)).await? {
+    match Box::pin(planning::planned(session, live, &stmt, changing, Purpose::Run)).await? {
         Planned::Run(_) | Planned::Assembly(_) => Ok(()),
         Planned::Steps(found) => Err(found.refusal),
         Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),

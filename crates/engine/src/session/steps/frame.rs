@@ -18,8 +18,11 @@ use crate::snapshot::LiveDatabase;
 use crate::session::given::{Given, Run};
 use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
-use crate::session::reply::{Aside, command_tag};
-use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
+use crate::session::reply::{Aside, command_tag, pieces};
+use crate::session::run::{finish, release};
+use crate::session::steps::{
+    assembly, chosen_rows, first_rows, insert_select, move_rows, planning,
+};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{base, begin, end};
 use crate::session::{Session, line};
@@ -183,7 +186,7 @@ pub(in crate::session) async fn shown_steps(
         let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
         let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
         own.prepared = given.prepared;
-        match Box::pin(session.planned(live, &step, &own, Purpose::Run)).await? {
+        match Box::pin(planning::planned(session, live, &step, &own, Purpose::Run)).await? {
             Planned::Run(plan) => units.extend(plan.units),
             Planned::Assembly(assembly) => {
                 units.extend(Box::pin(assembly::shown(session, live, &assembly, &own)).await?);
@@ -264,7 +267,7 @@ pub(in crate::session) async fn end_steps(
     }
     session.outbox.tell_all(stepped.told);
     let verb = Verb { tag: kept.tag, gives_keys: true, ..Verb::default() };
-    session.conclude(stepped.completion, &verb).await
+    finish::conclude(session, stepped.completion, &verb).await
 }
 
 async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
@@ -312,7 +315,7 @@ pub(in crate::session) async fn read_step(
     Box::pin(line::run_on_units(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
-    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+    while let Some(event) = Box::pin(pieces::next_of_reply(session)).await? {
         let rows = match event {
             Event::Columns(described) => {
                 columns = Some(described);
@@ -344,13 +347,13 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = Box::pin(session.plan(live, &stmt, given, Purpose::Run)).await?;
+    let plan = Box::pin(planning::plan(session, live, &stmt, given, Purpose::Run)).await?;
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
     Box::pin(line::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
         .await?;
     let mut held = 0;
-    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+    while let Some(event) = Box::pin(pieces::next_of_reply(session)).await? {
         match event {
             Event::Columns(columns) => answer.columns = Some(columns),
             Event::Rows(rows) => {
@@ -401,7 +404,7 @@ pub(in crate::session) async fn write_steps(
 /// Gives back what a step's reply holds that will not be read to its end.
 async fn drop_reply(session: &mut Session) {
     let reply = session.outbox.drop_reply();
-    session.abort_reply(reply).await;
+    release::abort_reply(session, reply).await;
 }
 
 fn is_notice(event: &Event) -> bool {

@@ -18,8 +18,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::statement::prepare;
-use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
+use crate::session::steps::{frame, planning};
 
 /// Runs the statement.
 pub(in crate::session) async fn start_insert_select(
@@ -51,7 +51,7 @@ async fn target_is_fit(
 ) -> Result<()> {
     let template = template(live, stmt, parts)?;
     let given = Given::default();
-    let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
+    let planned = Box::pin(planning::planned(session, live, &template, &given, Purpose::Describe));
     match planned.await? {
         Planned::Run(_) => Ok(()),
         Planned::Steps(found) => Err(found.refusal),

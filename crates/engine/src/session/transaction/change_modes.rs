@@ -8,6 +8,7 @@ use pando_sql::ast::{Assignment, Kind};
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::errors::server_error;
 use crate::session::settings::savepoints::BECOMES_READ_ONLY;
 use crate::session::transaction::modes::completed;
@@ -125,7 +126,7 @@ async fn start_over(session: &mut Session, modes: Vec<String>) -> Result<()> {
 /// Tells the units that take part, and those that will.
 async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -> Result<()> {
     refuse_settled(session, own, &modes)?;
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     end::attend_transaction(session)?;
     let text = format!("SET TRANSACTION {}", own.join(", "));
     let told = session.work.transaction.run_everywhere(&text).await;

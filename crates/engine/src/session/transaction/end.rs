@@ -10,7 +10,7 @@ use crate::plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::cursors::declared;
+use crate::session::cursors::{declared, portals};
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::transaction::verbs::Opened;
 use crate::session::transaction::{End, base, deferred, definition, temporary, units};
@@ -37,7 +37,7 @@ pub(in crate::session) async fn end_transaction(session: &mut Session, end: End)
     let commit = end == End::Commit;
     let was_open = !session.work.is_idle();
     let is_clients = session.work.opened != Opened::Statement;
-    let parted = session.part_from_cursors(end).await;
+    let parted = portals::part_from_cursors(session, end).await;
     if commit && was_open && session.work.is_idle() {
         // What a cursor still had to find has ended the whole transaction.
         parted?;

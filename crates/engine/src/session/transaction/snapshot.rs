@@ -22,6 +22,7 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::given::Aim;
+use crate::session::run::{connect, release};
 use crate::session::transaction::modes::SNAPSHOT;
 use crate::session::transaction::units::still_open;
 use crate::session::transaction::{End, end, units};
@@ -201,7 +202,7 @@ pub(in crate::session) async fn open_everywhere(
     if result.is_ok() && session.work.transaction.has_to_catch_up(session.settings.local()) {
         for (connection, _) in &mut parts {
             if result.is_ok() && !before.contains(connection.unit()) {
-                result = session.catch_up(connection).await;
+                result = connect::catch_up(session, connection).await;
             }
         }
     }
@@ -213,7 +214,7 @@ pub(in crate::session) async fn open_everywhere(
         match result.is_err() && connection.condition().outstanding > 0 {
             // A silent unit would be waited for.
             true => connection.discard(),
-            false => session.release(connection).await,
+            false => release::release(session, connection).await,
         }
     }
     if let Err(error) = &result {
@@ -247,7 +248,7 @@ async fn take_everywhere(
         let mut connection = session.place.take(pool).await?;
         units::still_ready(session, live, &mut connection, Some(&ready)).await?;
         let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-        let (replies, _) = session.enlist(live, &mut connection, Some(&ready), query)?;
+        let (replies, _) = connect::enlist(session, live, &mut connection, Some(&ready), query)?;
         parts.push((connection, replies));
     }
     Ok(units)
@@ -261,7 +262,7 @@ async fn take_leading(
 ) -> Result<()> {
     for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
         let mut connection = session.place.take(live.pool(unit)?).await?;
-        let (replies, _) = session.enlist(live, &mut connection, None, None)?;
+        let (replies, _) = connect::enlist(session, live, &mut connection, None, None)?;
         parts.push((connection, replies));
     }
     Ok(())

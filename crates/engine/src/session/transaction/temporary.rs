@@ -18,6 +18,8 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
 use crate::session::Session;
+use crate::session::cursors::portals;
+use crate::session::run::{find_out, release};
 use crate::session::transaction::units;
 
 /// Temporary tables one session may have.
@@ -259,7 +261,7 @@ pub(in crate::session) async fn look_at_temporaries(
         refuse_name_of_part(own, live)?;
     }
     refuse_for_temporaries(session)?;
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     miss_connection(session);
     Ok(())
 }
@@ -270,7 +272,8 @@ async fn begin_temporaries(
     stmt: &Statement,
     kept: Kept,
 ) -> Result<()> {
-    let unit = session.find_out_until(live, None, |ctx| plan::unit_for(ctx, stmt)).await?;
+    let unit =
+        find_out::find_out_until(session, live, None, |ctx| plan::unit_for(ctx, stmt)).await?;
     let shown = Temporaries {
         unit,
         database: live.database.name.clone(),
@@ -393,7 +396,7 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
     if !own.stale || session.work.transaction.state() == TransactionState::Failed {
         return Ok(());
     }
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     miss_connection(session);
     let Some(own) = &mut session.temporary.own else { return Ok(()) };
     if own.number.is_none() {
@@ -411,7 +414,7 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
         Ok(()) => pando_transaction::rows(&mut *connection, query).await,
         Err(error) => Err(error),
     };
-    session.release(connection).await;
+    release::release(session, connection).await;
     let rows = asked?;
     let syntax = live.database.dialect.syntax();
     let name = |row: Vec<Value>| match row.into_iter().next() {

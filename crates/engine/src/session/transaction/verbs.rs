@@ -7,8 +7,10 @@ use pando_sql::ast::Transaction;
 use pando_transaction::no_savepoint;
 
 use crate::session::Session;
+use crate::session::cursors::portals;
 use crate::session::errors::no_transaction;
 use crate::session::reply::made;
+use crate::session::run::finish;
 use crate::session::settings::savepoints;
 use crate::session::transaction::modes::{SNAPSHOT, known};
 use crate::session::transaction::{
@@ -106,7 +108,7 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
         begin::open(session, Opened::Client, Vec::new());
     }
     if session.work.is_in_block() {
-        session.settle_cursors().await?;
+        portals::settle_cursors(session).await?;
         end::attend_transaction(session)?;
         let result = session.work.transaction.savepoint(name, dialect).await;
         or_fail(session, result).await?;
@@ -123,7 +125,7 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
 async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
     session.work.refuse_if_failed()?;
     session.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     end::attend_transaction(session)?;
     let result = session.work.transaction.release(name, dialect).await;
     or_fail(session, result).await?;
@@ -142,7 +144,7 @@ async fn return_to_savepoint(
 ) -> Result<()> {
     session.work.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
     savepoints::close_cursors_behind(session, name).await;
-    session.settle_cursors().await?;
+    portals::settle_cursors(session).await?;
     end::attend_transaction(session)?;
     let result = session.work.transaction.rollback_to(name, dialect).await;
     or_fail(session, result).await?;
@@ -254,7 +256,7 @@ async fn or_fail(session: &mut Session, result: Result<()>) -> Result<()> {
     end::let_go(session).await;
     match result {
         Ok(()) => Ok(()),
-        Err(error) => Err(session.fail_statement(error).await),
+        Err(error) => Err(finish::fail_statement(session, error).await),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Aim;
+use crate::session::run::{connect, find_out, release};
 
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;
@@ -44,7 +45,7 @@ pub(in crate::session) async fn set_named(
     let mut missing: Vec<usize> = (0..names.len()).collect();
     for unit in writers(live) {
         let mut here = Vec::new();
-        for row in session.ask(live, &unit, &query).await? {
+        for row in find_out::ask(session, live, &unit, &query).await? {
             let [Value::Int(place), Value::Bool(is_part)] = row[..] else {
                 return Err(Error::internal("a row of constraints has another shape"));
             };
@@ -94,7 +95,7 @@ async fn set_on(
     unit: &UnitName,
     text: String,
 ) -> Result<()> {
-    let (mut connection, swallow) = session.enlisted(live, unit, Aim::Reads).await?;
+    let (mut connection, swallow) = connect::enlisted(session, live, unit, Aim::Reads).await?;
     let mut result = Ok(());
     for _ in 0..swallow {
         result = result.and(finish(&mut connection).await.map(drop));
@@ -105,7 +106,7 @@ async fn set_on(
     if result.is_ok() {
         result = finish(&mut connection).await.map(drop);
     }
-    session.release(connection).await;
+    release::release(session, connection).await;
     result
 }
 

@@ -14,6 +14,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::reply::made;
+use crate::session::run::find_out;
 use crate::session::settings::set;
 use crate::session::settings::set::Holds;
 use crate::session::transaction::{base, end};
@@ -121,7 +122,7 @@ async fn defers(
         return Ok(known);
     }
     let epoch = session.work.catalog(live).epoch();
-    let rows = session.ask(live, &unit, query).await?;
+    let rows = find_out::ask(session, live, &unit, query).await?;
     let defers = rows.first().and_then(|row| row.first()) != Some(&Value::Bool(false));
     session.work.catalog(live).learn_defers(epoch, unit, defers);
     Ok(defers)
