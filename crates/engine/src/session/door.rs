@@ -13,18 +13,17 @@ use crate::house::Engine;
 
 use crate::session::Session;
 use crate::session::bulk::copy;
-use crate::session::cursors::{Cursors, portals};
+use crate::session::cursors::{Cursors, fetch, settle};
 use crate::session::memory::Memory;
 use crate::session::place::Place;
+use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::reply::{Outbox, whole};
+use crate::session::reply::pull::{finish, whole};
 use crate::session::request::{executable, execute, text};
-use crate::session::run::finish;
 use crate::session::settings::Settings;
 use crate::session::statement::{prepare, reset, stand};
 use crate::session::transaction::temporary::TemporaryTables;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{Work, base, deadlock, end};
+use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -47,7 +46,7 @@ impl pando_kernel::session::Session for Session {
         if let Request::Copy(input) = request {
             let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(end::end_failed_text(self)).await;
+                Box::pin(commit::end_failed_text(self)).await;
             }
             let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
@@ -68,7 +67,7 @@ impl pando_kernel::session::Session for Session {
     async fn next(&mut self) -> Result<Option<Event>> {
         let event = text::next_event(self).await;
         if event.is_err() {
-            Box::pin(end::end_failed_text(self)).await;
+            Box::pin(commit::end_failed_text(self)).await;
         }
         let event = deadlock::or_doomed(self, event).await;
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply(), Reply::CopyIn(_)) {
@@ -150,9 +149,9 @@ async fn ask(session: &mut Session, request: Request) -> Result<()> {
     match request {
         Request::Query(text) => text::begin_text(session, &text).await,
         Request::Execute(execute) => execute::begin_execute(session, execute).await,
-        Request::Fetch { cursor, limit } => portals::fetch(session, cursor, limit),
-        Request::CloseCursor(cursor) => Box::pin(portals::end_cursor(session, cursor)).await,
-        Request::Sync => end::sync(session).await,
+        Request::Fetch { cursor, limit } => fetch::fetch(session, cursor, limit),
+        Request::CloseCursor(cursor) => Box::pin(settle::end_cursor(session, cursor)).await,
+        Request::Sync => commit::sync(session).await,
         Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
         Request::Reset => Box::pin(reset::reset_connection(session)).await,
         Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,

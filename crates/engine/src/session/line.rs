@@ -16,20 +16,18 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::cursors::portals;
+use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given, Run};
-use crate::session::place::{admission, changed_rules, elsewhere, own_database};
-use crate::session::reply::pieces::Verb;
-use crate::session::reply::{turned_rows, warnings};
+use crate::session::place::{changed_rules, elsewhere, own_database};
+use crate::session::reply::warnings;
+use crate::session::run::ready::Ready;
 use crate::session::run::template::{Recalled, moment};
-use crate::session::run::{base, context, start, template};
-use crate::session::statement::administer::{show, told};
+use crate::session::run::{ready, start, template};
+use crate::session::statement::administer::told;
 use crate::session::statement::{local, own_rows, without_units};
-use crate::session::steps::planning::Ready;
-use crate::session::steps::{frame, planning};
-use crate::session::transaction::{
-    begin, definition, end, serializable, snapshot, temporary, units,
-};
+use crate::session::steps::frame;
+use crate::session::transaction::temporary::look;
+use crate::session::transaction::{commit, definition, serializable, snapshot, units};
 
 /// Runs a statement by its template: nothing of it is read or planned.
 pub(in crate::session) async fn run_recalled(
@@ -43,7 +41,7 @@ pub(in crate::session) async fn run_recalled(
     session.work.touches_data();
     session.work.refuse_if_failed()?;
     if session.cursors.are_open() {
-        Box::pin(portals::settle_cursors(session)).await?;
+        Box::pin(settle::settle_cursors(session)).await?;
     }
     recalled.give(given);
     let run = recalled.run();
@@ -56,7 +54,7 @@ pub(in crate::session) async fn run_recalled(
         let given = Given { text: None, ..given.clone() };
         return Box::pin(run_on_units(session, &stmt, given)).await;
     }
-    match run_plan(session, run, given).await {
+    match start::run_plan(session, run, given).await {
         // Only the answers' types showed that they cannot be merged.
         Err(refusal) if plan::is_for_assembly(&refusal) => {
             let stmt =
@@ -110,13 +108,13 @@ pub(in crate::session) async fn run_on_units(
         return without_units::answer_alone(session, stmt, &given);
     }
     given.era = moment(live).era();
-    Box::pin(temporary::look_at_temporaries(session, live, stmt)).await?;
+    Box::pin(look::look_at_temporaries(session, live, stmt)).await?;
     definition::begin_if_defined(session, live, stmt)?;
-    end::commit_before(session, live, stmt).await?;
-    portals::settle_cursors(session).await?;
-    let plan = match planning::ready(session, live, stmt, &given, Purpose::Run).await {
+    commit::commit_before(session, live, stmt).await?;
+    settle::settle_cursors(session).await?;
+    let plan = match ready::ready(session, live, stmt, &given, Purpose::Run).await {
         Ok(Ready::Run(plan)) => {
-            Arc::new(context::on_leaders(session, live, stmt, &given, *plan).await?)
+            Arc::new(ready::on_leaders(session, live, stmt, &given, *plan).await?)
         }
         Ok(Ready::Steps(found)) => {
             changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;
@@ -134,7 +132,7 @@ pub(in crate::session) async fn run_on_units(
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     template::remember(session, live, stmt, &mut given, &plan).await;
     let run = Run { live, stmt, plan: &plan };
-    match run_plan(session, run, &mut given).await {
+    match start::run_plan(session, run, &mut given).await {
         // Only the answers' types showed that they cannot be merged.
         Err(refusal) if plan::is_for_assembly(&refusal) => {
             run_apart(session, live, stmt, given, refusal).await
@@ -155,31 +153,6 @@ async fn run_apart(
         return Err(refusal);
     }
     let mut given = given;
-    let plan: Plan = planning::planned_apart(session, live, stmt, &given, refusal).await?;
-    run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut given).await
-}
-
-/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
-/// of a plan for one unit go with it, once nothing can refuse it any more.
-pub(in crate::session) async fn run_plan(
-    session: &mut Session,
-    run: Run<'_>,
-    given: &mut Given,
-) -> Result<()> {
-    admission::admit(session, run, given)?;
-    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
-    if session.place.properties().sql_show {
-        show(run.stmt, run.plan);
-    }
-    begin::open_for(session, run).await?;
-    session.work.starts(run);
-    let verb = Verb::of(session, run, given).await?;
-    if session.work.is_for_base(run.stmt)? {
-        let plan = given.written(run.plan);
-        return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
-    }
-    match run.plan.units.len() {
-        1 => start::start_one(session, run, given, verb).await,
-        _ => Box::pin(start::start_many(session, run, given, verb)).await,
-    }
+    let plan: Plan = ready::planned_apart(session, live, stmt, &given, refusal).await?;
+    start::run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut given).await
 }

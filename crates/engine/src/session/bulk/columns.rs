@@ -16,8 +16,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
-use crate::session::run::find_out;
-use crate::session::steps::{move_rows, planning};
+use crate::session::run::{find_out, ready};
+use crate::session::steps::move_rows;
 
 /// The columns a bulk statement without a list means, and its plan with them listed.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only two statements carry bulk data")]
@@ -48,7 +48,7 @@ pub(in crate::session) async fn list_columns(
         .ok_or_else(|| Error::internal("a column list has no place"))?;
     let text = format!("{before} ({}){behind}", names.join(", "));
     let listing = parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = planning::plan(session, live, &listing, &Given::default(), Purpose::Run).await?;
+    let plan = ready::single_plan(session, live, &listing, &Given::default(), Purpose::Run).await?;
     Ok((columns, plan))
 }
 

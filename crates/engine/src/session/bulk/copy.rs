@@ -23,17 +23,17 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::bulk::columns;
-use crate::session::cursors::portals;
+use crate::session::connections::{lend, release};
+use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given};
-use crate::session::place::{admission, changed_rules};
+use crate::session::place::changed_rules;
 use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::reply::{pieces, warnings};
-use crate::session::run::{connect, find_out, finish, leave, release};
+use crate::session::reply::pull::{finish, piece};
+use crate::session::reply::warnings;
+use crate::session::run::{admission, find_out, leave, ready};
 use crate::session::statement::prepare;
-use crate::session::steps::planning;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin};
+use crate::session::transaction::{Opened, base, begin};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -91,8 +91,8 @@ pub(in crate::session) async fn start_bulk(
     session.work.refuse_if_failed()?;
     admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
-    portals::settle_cursors(session).await?;
-    let plan = planning::plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;
+    settle::settle_cursors(session).await?;
+    let plan = ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;
     changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
     if plan.units.len() == 1 {
         return Ok(Start::OneUnit(live, Box::new(plan)));
@@ -146,7 +146,7 @@ pub(in crate::session) async fn start_bulk(
 /// Data from the client for the copy under way.
 pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInput) -> Result<()> {
     if matches!(session.outbox.reply(), Reply::Pass(_)) {
-        return pieces::copy_pass(session, input).await;
+        return piece::copy_pass(session, input).await;
     }
     let Reply::CopyIn(copy) = session.outbox.take_reply() else {
         return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
@@ -172,12 +172,12 @@ async fn undo_batches(session: &mut Session, copy: &CopyIn) {
     }
     let mut channels = Vec::new();
     for unit in &copy.marked {
-        match connect::enlisted(session, &copy.live, unit, Aim::Reads).await {
+        match lend::enlisted(session, &copy.live, unit, Aim::Reads).await {
             Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
             Err(_) => session.work.transaction_mut().lose(),
         }
     }
-    finish::undo_statement(session, &mut channels).await;
+    release::undo_statement(session, &mut channels).await;
     release::release_channels(session, channels).await;
 }
 
@@ -256,8 +256,7 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
         && !live.database.dialect.error_fails_transaction()
         && !copy.marked.contains(&unit.target.unit);
     let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
-    let (mut connection, swallow) =
-        connect::enlisted(session, &live, &unit.target.unit, aim).await?;
+    let (mut connection, swallow) = lend::enlisted(session, &live, &unit.target.unit, aim).await?;
     session.work.transaction_mut().changes_on(&unit.target.unit);
     if goes_on {
         copy.marked.push(Arc::clone(&unit.target.unit));

@@ -7,11 +7,10 @@ pub(in crate::session) mod logic_names;
 pub(in crate::session) mod made;
 mod outbox;
 pub(in crate::session) mod pieces;
-pub(in crate::session) mod read_ahead;
+pub(in crate::session) mod pull;
 pub(in crate::session) mod show_rows;
 pub(in crate::session) mod turned_rows;
 pub(in crate::session) mod warnings;
-pub(in crate::session) mod whole;
 
 use std::collections::VecDeque;
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use pando_kernel::error::Result;
 use pando_kernel::request::{Execute, Pipeline};
 
-use crate::session::cursors::portals;
+use crate::session::cursors::settle;
 use crate::session::given::Given;
-use crate::session::run::{finish, template};
+use crate::session::reply::pull::finish;
+use crate::session::run::template;
 use crate::session::settings::piped;
 use crate::session::statement::prepare;
 use crate::session::transaction::begin;
@@ -23,7 +24,7 @@ pub(in crate::session) async fn begin_execute(
         begin::open_pipeline(session);
     }
     if let Some(cursor) = execute.cursor {
-        Box::pin(portals::end_cursor(session, cursor)).await?;
+        Box::pin(settle::end_cursor(session, cursor)).await?;
     }
     if execute.prepared.has_open_types()
         && let Err(error) = Box::pin(prepare::learn_types(session, &execute.prepared)).await

@@ -14,12 +14,11 @@ use crate::plan::unread as syntax_error;
 use crate::session::given::{Given, Queued};
 use crate::session::place::Place;
 use crate::session::reply::pieces::Reply;
-use crate::session::reply::{pieces, read_ahead};
+use crate::session::reply::pull::{finish, piece, read_ahead};
 use crate::session::request::executable;
-use crate::session::run::{finish, template};
+use crate::session::run::template;
 use crate::session::statement::{administer, stand};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{begin, end};
+use crate::session::transaction::{Opened, begin, commit};
 use crate::session::{Session, line};
 
 /// Bytes that are read ahead before other sessions of the thread have their turn.
@@ -118,7 +117,7 @@ pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Opti
             read_ahead::pass_on(session).await;
             continue;
         }
-        if let Some(event) = pieces::next_of_reply(session).await? {
+        if let Some(event) = piece::next_of_reply(session).await? {
             return Ok(Some(event));
         }
         let is_copied = matches!(session.outbox.reply(), Reply::CopyIn(_));
@@ -133,7 +132,7 @@ async fn start_queued(session: &mut Session) -> Result<bool> {
     let Some(Queued { text, learns }) = session.outbox.next_queued() else {
         if session.work.opened() == Opened::Pipeline && session.outbox.is_text() {
             session.outbox.ends_text();
-            end::sync(session).await?;
+            commit::sync(session).await?;
         }
         return Ok(false);
     };
@@ -176,7 +175,7 @@ async fn fail_text(session: &mut Session, error: Error) -> Error {
     let error = finish::fail_statement(session, error).await;
     if session.work.opened() == Opened::Pipeline {
         session.outbox.ends_text();
-        if let Err(worse) = end::sync(session).await {
+        if let Err(worse) = commit::sync(session).await {
             return worse;
         }
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::Execution;
 use pando_kernel::error::{Error, Result};
-use pando_pool::{Connection, Left};
 use pando_sql::{Edits, Syntax};
 
 use crate::handle::Manner;
@@ -12,9 +11,10 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::{dress, release};
 use crate::session::given::{Given, Order};
+use crate::session::run::connect;
 use crate::session::run::connect::{Dressed, Started};
-use crate::session::run::{connect, release};
 
 /// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
 pub(in crate::session) async fn start_apart(
@@ -27,7 +27,7 @@ pub(in crate::session) async fn start_apart(
     let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
     session.place.handle().runs_on(&connection, Manner::Ask)?;
-    let mut swallow = connect::dress(session, live, &mut connection)?;
+    let mut swallow = dress::dress(session, live, &mut connection)?;
     for text in session.settings.local() {
         let text = of_session(text, live.database.dialect.syntax());
         connection.start(Execution::Text(text.into()))?;
@@ -68,10 +68,4 @@ fn of_session(text: &str, syntax: &Syntax) -> String {
         edits.replace(second.span, "SESSION");
     }
     edits.apply(text)
-}
-
-/// Puts a connection back to how it was, tables of its own included, before it serves others.
-pub(in crate::session) fn put_back(connection: Connection) {
-    let mut connection = connection;
-    connection.taint(Left::Anything, None);
 }

@@ -31,13 +31,15 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::grouped;
+use crate::session::run::leave;
 use crate::session::run::start::has_all;
-use crate::session::run::{connect, finish, leave, release};
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
@@ -228,8 +230,7 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
-    let (mut connection, swallow) =
-        connect::taken_from_pool(session, live, unit, Aim::Reads).await?;
+    let (mut connection, swallow) = lend::taken_from_pool(session, live, unit, Aim::Reads).await?;
     leave::taint(session, live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }

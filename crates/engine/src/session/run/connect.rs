@@ -4,25 +4,20 @@ use std::sync::Arc;
 
 use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
-use pando_kernel::dialect::{MODE, TransactionVerb};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_pool::Connection;
-use pando_transaction::{Ready, finish};
 
 use crate::execute::Channel;
-use crate::handle::Manner;
 use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
-use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order, are_in_order};
-use crate::session::run::{apart, leave, many_pools, release};
-use crate::session::transaction::temporary::TemporaryTables;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{serializable, snapshot, temporary, units};
+use crate::session::run::{apart, leave, many_pools};
+use crate::session::transaction::Opened;
 
 /// Channels with their statements started.
 #[derive(Debug)]
@@ -39,46 +34,6 @@ pub(in crate::session) struct Dressed {
     pub(in crate::session) connection: Connection,
     /// How many replies come first: to what it was brought to the session's state by.
     pub(in crate::session) swallow: usize,
-}
-
-/// Name of the savepoint that undoes one statement on every unit.
-pub(in crate::session) const STATEMENT_SAVEPOINT: &str = "pando_statement";
-
-impl TemporaryTables {
-    fn dress_in(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        variables: &Variables,
-    ) -> Result<usize> {
-        let wanted = variables.id();
-        let worn = connection.session_state();
-        if worn == wanted {
-            return Ok(0);
-        }
-        connection.set_session_state(UNKNOWN);
-        if self.has_temporaries(connection) {
-            let text = self.dress_of_temporaries(live.database.dialect.as_ref(), variables);
-            let queued = usize::from(text.is_some());
-            if let Some(text) = text {
-                connection.start(Execution::Text(text.into()))?;
-            }
-            connection.set_session_state(wanted);
-            return Ok(queued);
-        }
-        let mut queued = 0;
-        if worn != 0 || live.database.dialect.prepares_with_settings() {
-            connection.start(Execution::Reset)?;
-            queued += 1;
-        }
-        if wanted != 0 {
-            let text = live.database.dialect.set_statement(variables.list());
-            connection.start(Execution::Text(text.into()))?;
-            queued += 1;
-        }
-        connection.set_session_state(wanted);
-        Ok(queued)
-    }
 }
 
 /// Takes the connections a plan for several units needs and starts its statements on them.
@@ -119,12 +74,12 @@ pub(in crate::session) async fn start_unit(
     }
     let name = &unit.target.unit;
     let (mut connection, mut swallow) = match session.work.transaction().state() {
-        TransactionState::Idle => taken_from_pool(session, live, name, Aim::of(plan)).await?,
+        TransactionState::Idle => lend::taken_from_pool(session, live, name, Aim::of(plan)).await?,
         TransactionState::Open | TransactionState::Failed => {
-            enlisted(session, live, name, Aim::of(plan)).await?
+            lend::enlisted(session, live, name, Aim::of(plan)).await?
         }
     };
-    temporary::keep_for_temporaries(session, &mut connection);
+    session.temporary.keep_connection(&mut connection, session.settings.variables());
     let locked = match session.work.transaction().is_locking() {
         true => {
             let plan = given.written(plan);
@@ -141,38 +96,6 @@ pub(in crate::session) async fn start_unit(
             swallow += laid;
             Ok(Channel::feeding_one(connection, swallow, execution, session.place.handle().halt()))
         }
-        Err(error) => {
-            release::release(session, connection).await;
-            Err(error)
-        }
-    }
-}
-
-/// A connection from the pool, with the session's variables. Result: how many replies belong to them.
-pub(in crate::session) async fn taken_from_pool(
-    session: &mut Session,
-    live: &LiveDatabase,
-    unit: &UnitName,
-    aim: Aim,
-) -> Result<(Connection, usize)> {
-    let pool = live.pool(unit)?;
-    let own = temporary::temporary_connection(session, unit);
-    let mut connection = match own.map_or_else(|| pool.take_idle(), |own| Ok(Some(own)))? {
-        Some(connection) => connection,
-        None => session.place.take(pool).await?,
-    };
-    let dressed = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) => dress(session, live, &mut connection),
-        Err(error) => Err(error),
-    };
-    let dressed = match dressed {
-        Ok(replies) if replies > 0 && aim != Aim::Reads => {
-            Box::pin(await_dress(session, &mut connection, replies)).await.map(|()| 0)
-        }
-        dressed => dressed,
-    };
-    match dressed {
-        Ok(swallow) => Ok((connection, swallow)),
         Err(error) => {
             release::release(session, connection).await;
             Err(error)
@@ -212,7 +135,7 @@ async fn start_enlisted(
         && session.work.transaction().kind() != TransactionType::Base;
     let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
     for (unit, jobs) in grouped(live, plan) {
-        let (mut connection, mut swallow) = enlisted(session, live, &unit, aim).await?;
+        let (mut connection, mut swallow) = lend::enlisted(session, live, &unit, aim).await?;
         let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
         let locked = session.work.lock_what_is_read(live, &mut connection, &own);
         match locked
@@ -274,179 +197,6 @@ pub(in crate::session) fn give_jobs(
     failed
 }
 
-/// The transaction's connection of a unit; a unit that is touched for the first time is enlisted.
-pub(in crate::session) async fn enlisted(
-    session: &mut Session,
-    live: &LiveDatabase,
-    unit: &UnitName,
-    aim: Aim,
-) -> Result<(Connection, usize)> {
-    let pool = live.pool(unit)?;
-    if session.work.transaction().kind() == TransactionType::Base {
-        // What is only read has no part in it.
-        return taken_from_pool(session, live, unit, Aim::Reads).await;
-    }
-    serializable::lock_if_serial(session, live);
-    if session.work.transaction().is_fresh() && snapshot::lacks_level(session) {
-        // Learnt from its first unit, the level would be that of a transaction that has not looked.
-        Box::pin(snapshot::know_level(session)).await;
-    }
-    if snapshot::looks_now(session, aim) {
-        Box::pin(snapshot::open_everywhere(session, live)).await?;
-    }
-    let (mut connection, swallow) = match session.work.transaction_mut().lend(unit)? {
-        Some(connection) => {
-            let ready = units::still_open(&connection)
-                .and_then(|()| session.place.handle().runs_on(&connection, Manner::Ask));
-            (connection, ready.map(|()| 0))
-        }
-        None => {
-            let ready = units::ready(session, live, unit).await?;
-            snapshot::refuse_outside_snapshot(session, unit)?;
-            let mut connection = match temporary::temporary_connection(session, unit) {
-                Some(own) => own,
-                None => session.place.take(pool).await?,
-            };
-            let still = units::still_ready(session, live, &mut connection, ready.as_deref()).await;
-            let still =
-                still.and_then(|()| session.place.handle().runs_on(&connection, Manner::Ask));
-            let swallow = match still {
-                Ok(()) => enlist_dressed(session, live, &mut connection, ready.as_deref()).await,
-                Err(error) => Err(error),
-            };
-            (connection, swallow)
-        }
-    };
-    if aim != Aim::Reads {
-        session.work.transaction_mut().writes_on(unit);
-    }
-    let savepoint = aim == Aim::WritesAsOne;
-    let swallow = swallow.and_then(|swallow| {
-        let more = if savepoint { set_savepoint(live, &mut connection)? } else { 0 };
-        Ok(swallow + more)
-    });
-    match swallow {
-        Ok(swallow) => Ok((connection, swallow)),
-        Err(error) => {
-            release::release(session, connection).await;
-            Err(error)
-        }
-    }
-}
-
-/// Makes a fresh connection one of the transaction's, and waits until it has the session's variables where it has
-/// them not. Returns how many replies are still to come.
-async fn enlist_dressed(
-    session: &mut Session,
-    live: &LiveDatabase,
-    connection: &mut Connection,
-    ready: Option<&Ready>,
-) -> Result<usize> {
-    let (replies, begin) = enlist(session, live, connection, ready, None)?;
-    let is_behind = session.work.transaction().has_to_catch_up(session.settings.local());
-    if replies == begin && !is_behind {
-        return Ok(replies);
-    }
-    let mut dressed = Box::pin(await_dress(session, connection, replies)).await;
-    if is_behind && dressed.is_ok() {
-        dressed = Box::pin(catch_up(session, connection)).await;
-    }
-    if dressed.is_err() {
-        // It is in the transaction, and would run its further statements under other settings.
-        session.work.transaction_mut().lose();
-    }
-    dressed.map(|()| 0)
-}
-
-/// Tells a unit that has joined what [`enlist`] has left.
-pub(in crate::session) async fn catch_up(
-    session: &mut Session,
-    connection: &mut Connection,
-) -> Result<()> {
-    let Some(dialect) = session.place.dialect() else { return Ok(()) };
-    let texts = session.work.transaction().left_to_tell(session.settings.local(), dialect.as_ref());
-    session.place.handle().taken(pando_transaction::catch_up(connection, &texts)).await
-}
-
-/// Waits until a connection wears what was queued for it. What changes something must not be sent before: the
-/// storage unit would run it although it has refused a variable, and the client be told of the refusal.
-pub(in crate::session) async fn await_dress(
-    session: &mut Session,
-    connection: &mut Connection,
-    replies: usize,
-) -> Result<()> {
-    let dressing = async {
-        let mut dressed = Ok(());
-        for _ in 0..replies {
-            dressed = dressed.and(finish(connection).await.map(drop));
-        }
-        dressed
-    };
-    let dressed = session.place.handle().taken(dressing).await;
-    if dressed.is_err() {
-        connection.set_session_state(UNKNOWN);
-    }
-    dressed
-}
-
-/// Queues on a fresh connection what makes it one of the transaction's, and a query that makes it look at its data.
-/// Returns how many replies belong to that, and how many of them to its beginning.
-pub(in crate::session) fn enlist(
-    session: &mut Session,
-    live: &LiveDatabase,
-    connection: &mut Connection,
-    ready: Option<&Ready>,
-    look: Option<&str>,
-) -> Result<(usize, usize)> {
-    // What was set in it for later transactions must not become this one's, on the units that join it afterwards.
-    let before = session.settings.before_transaction();
-    let before = before.filter(|before| levels(before).ne(levels(session.settings.variables())));
-    let mut swallow = session.temporary.dress_in(
-        live,
-        connection,
-        before.unwrap_or(session.settings.variables()),
-    )?;
-    let begin = session.work.transaction_mut().enlist_looking(connection, ready, look)?;
-    swallow += begin;
-    if before.is_some() {
-        connection.set_session_state(UNKNOWN);
-        if session.settings.variables().id() != 0 {
-            let text = live.database.dialect.set_statement(session.settings.variables().list());
-            connection.start(Execution::Text(text.into()))?;
-            swallow += 1;
-        }
-    }
-    session.place.handle().joins(connection);
-    let is_behind = session.work.transaction().has_to_catch_up(session.settings.local());
-    for text in session.settings.local().iter().filter(|_| !is_behind) {
-        connection.start(Execution::Text(text.as_str().into()))?;
-        swallow += 1;
-    }
-    if before.is_some() || !session.settings.local().is_empty() {
-        // A return to a savepoint takes back what was set behind it.
-        session.work.transaction_mut().changes_on(connection.unit());
-    }
-    session.settings.told_behind_marks();
-    Ok((swallow, begin))
-}
-
-/// Brings a connection to the session's variables. Returns how many replies belong to that.
-pub(in crate::session) fn dress(
-    session: &Session,
-    live: &LiveDatabase,
-    connection: &mut Connection,
-) -> Result<usize> {
-    session.temporary.dress_in(live, connection, session.settings.variables())
-}
-
-/// What variables say of how transactions begin.
-fn levels(variables: &Variables) -> impl Iterator<Item = &(String, String)> {
-    let is_level = |name: &str| {
-        name.ends_with("isolation") || name.ends_with("read_only") || name.starts_with(MODE)
-    };
-    variables.list().iter().filter(move |(name, _)| is_level(name))
-}
-
 /// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the
 /// same order.
 pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
@@ -460,13 +210,6 @@ pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(Unit
     let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
     groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     groups
-}
-
-fn set_savepoint(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
-    let verb = TransactionVerb::Savepoint(STATEMENT_SAVEPOINT);
-    let Some(text) = live.database.dialect.transaction(&verb) else { return Ok(0) };
-    connection.start(Execution::Text(text.into()))?;
-    Ok(1)
 }
 
 /// What is sent for the only unit of a plan: as [`execution`], but what the statement came with goes along.

@@ -3,18 +3,14 @@
 use std::sync::Arc;
 
 use pando_kernel::TransactionType;
-use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::session::TransactionState;
-use pando_sql::ast::Statement;
 
-use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::steps::planning;
-use crate::session::transaction::{snapshot, temporary};
+use crate::session::transaction::snapshot;
 
 /// Calls planning with what it may look at.
 pub(in crate::session) fn in_context<T>(
@@ -49,7 +45,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         connections_per_query: session.place.properties().max_connections_per_query,
         describes: false,
         sees_one_state: shows_one_state(session, given),
-        temporaries: temporary::temporaries(session),
+        temporaries: session.temporary.shown(session.place.current()),
         facts: Arc::clone(session.place.facts()),
     }
 }
@@ -62,19 +58,4 @@ fn shows_one_state(session: &Session, given: Option<&Given>) -> bool {
     session.work.transaction().kind() == TransactionType::Xa
         && !session.work.transaction().is_locking()
         && snapshot::asked_isolation(session, session.work.transaction().modes()).is_some()
-}
-
-/// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
-pub(in crate::session) async fn on_leaders(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    plan: Plan,
-) -> Result<Plan> {
-    if !snapshot::strays(session, live, &plan).await {
-        return Ok(plan);
-    }
-    let given = Given { sees_one_state: true, ..given.clone() };
-    Box::pin(planning::plan(session, live, stmt, &given, Purpose::Run)).await
 }

@@ -13,9 +13,9 @@ use crate::execute::{Channel, Heads};
 use crate::plan::Plan;
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::Round;
 use crate::session::reply::pieces::Verb;
-use crate::session::run::release;
-use crate::session::run::release::Round;
 use crate::session::transaction::Work;
 
 /// When the connections of a query over several units go home.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Context, Names, Spellings};
@@ -12,53 +11,21 @@ use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
-use pando_transaction::finish;
 
 use crate::catalog::TableMap;
 use crate::handle::Manner;
 use crate::plan;
 use crate::plan::{Planned, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
-use crate::session::run::{context, release};
-use crate::session::steps::planning;
-use crate::session::transaction::temporary;
+use crate::session::run::{context, planning};
 
 /// How often planning may ask for something to be found out before it answers.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
-
-/// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
-pub(in crate::session) async fn ask(
-    session: &mut Session,
-    live: &crate::snapshot::LiveDatabase,
-    unit: &str,
-    text: &str,
-) -> Result<Vec<Vec<pando_kernel::Value>>> {
-    // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would
-    // wait for their locks.
-    let lent = session.work.transaction_mut().lend(unit)?;
-    let inside = lent.is_some();
-    let mut connection = match lent {
-        Some(connection) => connection,
-        None => session.place.take(live.pool(unit)?).await?,
-    };
-    let answer = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) if !inside && connection.session_state() != 0 => {
-            match undress(&mut connection).await {
-                Ok(()) => answer(&mut connection, text).await,
-                Err(error) => Err(error),
-            }
-        }
-        Ok(()) => answer(&mut connection, text).await,
-        Err(error) => Err(error),
-    };
-    release::release(session, connection).await;
-    answer
-}
 
 /// Reads from the storage units what planning needs.
 ///
@@ -132,7 +99,7 @@ async fn learn_indexes(session: &mut Session, live: &Arc<LiveDatabase>) -> Resul
     let mut indexes = HashMap::new();
     if let Some(query) = live.database.dialect.indexes_query() {
         for unit in &live.database.units {
-            for row in ask(session, live, unit, &query).await? {
+            for row in ask::ask(session, live, unit, &query).await? {
                 if let [Value::Text(index), Value::Text(table)] = &row[..] {
                     let table = live.database.dialect.syntax().table_key(table);
                     let owner = indexes.entry(index.to_lowercase()).or_insert(table.clone());
@@ -160,7 +127,7 @@ async fn learn_names(
         let writers: BTreeSet<UnitName> =
             units.iter().map(|unit| plan::writer_of(&live.database, Arc::clone(unit))).collect();
         for unit in &writers {
-            let rows = ask(session, live, unit, &query).await?;
+            let rows = ask::ask(session, live, unit, &query).await?;
             rows.iter().try_for_each(|row| read_name(row, &mut names))?;
         }
     }
@@ -173,7 +140,7 @@ async fn learn_aggregates(session: &mut Session, live: &Arc<LiveDatabase>) -> Re
     let mut aggregates = HashSet::new();
     if let Some(query) = live.database.dialect.aggregates_query() {
         for unit in &live.database.units {
-            for row in ask(session, live, unit, &query).await? {
+            for row in ask::ask(session, live, unit, &query).await? {
                 if let [Value::Text(name)] = &row[..] {
                     aggregates.insert(name.to_lowercase());
                 }
@@ -249,7 +216,7 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
     let mut sequences: TableMap = HashMap::new();
     let mut spellings = Spellings::new();
     for unit in &live.database.units {
-        for row in ask(session, live, unit, &query).await? {
+        for row in ask::ask(session, live, unit, &query).await? {
             let Some(Value::Text(name)) = row.get(1) else { continue };
             let key = syntax.table_key(name);
             if let Some(known) = spellings.get_mut(&key) {
@@ -290,7 +257,7 @@ async fn shared_columns(
     let any = plan::any_unit_of(&live.database)?;
     let others = live.database.units.iter().filter(|unit| **unit != any);
     for unit in std::iter::once(&any).chain(others) {
-        let rows = ask(session, live, unit, query).await?;
+        let rows = ask::ask(session, live, unit, query).await?;
         let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
         let columns = columns?;
         match &mut shared {
@@ -335,7 +302,11 @@ async fn learn_columns(
     live: &Arc<LiveDatabase>,
     table: String,
 ) -> Result<()> {
-    if temporary::temporaries(session).is_some_and(|own| own.names.contains(&table)) {
+    if session
+        .temporary
+        .shown(session.place.current())
+        .is_some_and(|own| own.names.contains(&table))
+    {
         // What is learnt is everybody's, and about the table that it hides.
         return Err(Error::unsupported(
             30001,
@@ -386,10 +357,10 @@ async fn learn_columns(
     };
     let query = dialect.columns_query(None, &actual);
     let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-    let rows = match ask(session, live, &writer, &query).await {
+    let rows = match ask::ask(session, live, &writer, &query).await {
         // Nobody defines anything while it is away.
         Err(error) if writer != unit.target.unit && is_away(&error) => {
-            ask(session, live, &unit.target.unit, &query).await?
+            ask::ask(session, live, &unit.target.unit, &query).await?
         }
         asked => asked?,
     };
@@ -421,23 +392,6 @@ fn is_away(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable { .. })
 }
 
-/// Puts a connection back to how it was after login.
-pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
-    connection.set_session_state(UNKNOWN);
-    connection.start(Execution::Reset)?;
-    finish(connection).await?;
-    connection.set_session_state(0);
-    Ok(())
-}
-
-/// One reply read to its end, its rows decoded.
-pub(crate) async fn answer(
-    connection: &mut pando_pool::Connection,
-    text: &str,
-) -> Result<Vec<Vec<pando_kernel::Value>>> {
-    pando_transaction::rows(&mut **connection, text).await
-}
-
 /// What of a unit may have effects on connections, asked on a connection that is as after login.
 pub(crate) async fn read_effects(
     connection: &mut pando_pool::Connection,
@@ -445,9 +399,9 @@ pub(crate) async fn read_effects(
     runtime: &dyn Runtime,
 ) -> Result<Effectful> {
     if connection.session_state() != 0 {
-        undress(connection).await?;
+        ask::undress(connection).await?;
     }
-    let rows = answer(connection, effects.query()).await?;
+    let rows = ask::answer(connection, effects.query()).await?;
     let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
     if rows.iter().flatten().map(length).sum::<usize>() > LONG {
         // Sources of hundreds of routines take milliseconds to judge.

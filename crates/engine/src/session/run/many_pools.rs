@@ -12,9 +12,10 @@ use crate::handle::Manner;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::{dress, release};
 use crate::session::given::Order;
 use crate::session::run::connect::{Dressed, Started, grouped};
-use crate::session::run::{connect, leave, release};
+use crate::session::run::{connect, leave};
 
 /// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and
 /// waits with none. One slow or silent unit would else have, through those who wait for it, the connections of all.
@@ -65,10 +66,9 @@ pub(in crate::session) async fn start_from_pools(
         let mut jobs = jobs.into_iter();
         for (mut connection, share) in connections.into_iter().zip(shares) {
             session.place.handle().runs_on(&connection, Manner::Ask)?;
-            let mut swallow = connect::dress(session, live, &mut connection)?;
+            let mut swallow = dress::dress(session, live, &mut connection)?;
             if plan.writes && swallow > 0 {
-                let dressed =
-                    Box::pin(connect::await_dress(session, &mut connection, swallow)).await;
+                let dressed = Box::pin(dress::await_dress(session, &mut connection, swallow)).await;
                 if let Err(error) = dressed {
                     // It may be being cancelled: it goes home with the others.
                     started.channels.push(Channel::new(connection, 0, 0));

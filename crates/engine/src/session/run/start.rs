@@ -2,29 +2,34 @@
 
 use std::sync::Arc;
 
-use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
-use pando_sql::ast::{Kind, QueryBody};
+use pando_kernel::{Columns, Value};
+use pando_sql::ast::{InsertSource, Kind, QueryBody, Statement};
+use pando_sql::redacted;
 
 use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
+use crate::plan::Plan;
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::Rest;
 use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
+use crate::session::reply::pull::finish;
+use crate::session::reply::turned_rows;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::connect::Started;
 use crate::session::run::early_release::{Begun, Parted};
-use crate::session::run::finish::{first_key, upserts};
-use crate::session::run::release::Rest;
-use crate::session::run::{connect, early_release, finish, insert_keys, release};
+use crate::session::run::{admission, base, connect, early_release, insert_keys};
+use crate::session::transaction::begin;
 
 impl Verb {
     /// Of a planned statement.
@@ -123,7 +128,7 @@ pub(in crate::session) async fn start_many(
         Err(error) => {
             let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
             release::stop(session, &mut channels, rest).await;
-            finish::undo_if_open(session, &mut channels).await;
+            release::undo_if_open(session, &mut channels).await;
             release::release_channels(session, channels).await;
             Err(error)
         }
@@ -286,4 +291,64 @@ pub(in crate::session) fn in_plan_order(
 pub(in crate::session) fn defines(kind: &Kind) -> bool {
     let changes_rows = matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE");
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque) && !changes_rows
+}
+
+/// The rows of an INSERT that changes those which are there.
+pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
+    let Kind::Insert(insert) = kind else { return None };
+    let InsertSource::Values { rows, .. } = &insert.source else { return None };
+    let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
+    changes.then_some(rows.len() as u64)
+}
+
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
+pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
+    let number = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::UInt(n) => Some(*n),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => None,
+    };
+    let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
+    let Some(first) = numbers.next() else { return 0 };
+    let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
+    if follow { first } else { 0 }
+}
+
+/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
+/// of a plan for one unit go with it, once nothing can refuse it any more.
+pub(in crate::session) async fn run_plan(
+    session: &mut Session,
+    run: Run<'_>,
+    given: &mut Given,
+) -> Result<()> {
+    admission::admit(session, run, given)?;
+    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
+    if session.place.properties().sql_show {
+        show(run.stmt, run.plan);
+    }
+    begin::open_for(session, run).await?;
+    session.work.starts(run);
+    let verb = Verb::of(session, run, given).await?;
+    if session.work.is_for_base(run.stmt)? {
+        let plan = given.written(run.plan);
+        return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
+    }
+    match run.plan.units.len() {
+        1 => start_one(session, run, given, verb).await,
+        _ => Box::pin(start_many(session, run, given, verb)).await,
+    }
+}
+
+/// Tells the log what becomes of a statement.
+pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
+    let logic = redacted(&stmt.text);
+    for unit in &plan.units {
+        let actual = redacted(&unit.sql);
+        tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
+    }
 }

@@ -6,17 +6,16 @@ use pando_kernel::administration::{Administration, Answer, Caller, Order, Unless
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
-use pando_sql::redacted;
 
 use crate::aside::HEAVY;
-use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
+use crate::plan::{names_unit, unknown, unread as syntax_error};
 
 use crate::session::Session;
 use crate::session::place::Place;
 use crate::session::reply::made;
 use crate::session::settings::piped;
 use crate::session::statement::inquiry;
-use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
 const MOST_PREPARED: usize = 128 << 10;
@@ -42,15 +41,6 @@ pub(in crate::session) fn told(stmt: &Statement) -> Arc<str> {
         Some((before, rest)) if rest.starts_with('(') => format!("{before}(…)").into(),
         Some((before, _)) => format!("{before}'…'").into(),
         None => Arc::clone(&stmt.text),
-    }
-}
-
-/// Tells the log what becomes of a statement.
-pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
-    let logic = redacted(&stmt.text);
-    for unit in &plan.units {
-        let actual = redacted(&unit.sql);
-        tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
     }
 }
 

@@ -8,14 +8,15 @@ use pando_sql::ast::{Kind, Query, Statement};
 use pando_sql::{parse, visit};
 
 use crate::copy_rows::Encoder;
-use crate::plan::{self, Purpose};
+use crate::plan;
+use crate::plan::Purpose;
 
 use crate::session::bulk::copy;
 use crate::session::bulk::copy::Start;
-use crate::session::cursors::portals;
+use crate::session::cursors::settle;
 use crate::session::given::{Given, Run};
 use crate::session::place::own_database;
-use crate::session::steps::planning;
+use crate::session::run::{ready, start};
 use crate::session::{Session, line};
 
 /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
@@ -34,12 +35,12 @@ pub(in crate::session) async fn start_copy_of(
         .iter()
         .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
     if !is_catalogue {
-        portals::settle_cursors(session).await?;
-        match planning::plan(session, &live, stmt, &Given::default(), Purpose::Run).await {
+        settle::settle_cursors(session).await?;
+        match ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await {
             // What is told otherwise than it is stored is not to be had as lines.
             Ok(plan) if !plan.merge.cells.is_empty() => {}
             Ok(plan) => {
-                line::run_plan(
+                start::run_plan(
                     session,
                     Run { live: &live, stmt, plan: &Arc::new(plan) },
                     &mut Given::of_client(),
@@ -73,7 +74,7 @@ pub(in crate::session) async fn start_bulk(
         Start::OneUnit(live, plan) => {
             let plan = Arc::from(plan);
             let run = Run { live: &live, stmt, plan: &plan };
-            line::run_plan(session, run, &mut Given::default()).await?;
+            start::run_plan(session, run, &mut Given::default()).await?;
             Ok(true)
         }
     }

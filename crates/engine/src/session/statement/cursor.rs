@@ -12,11 +12,12 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 use crate::plan;
 
 use crate::session::cursors::declared::{Declared, Hold};
-use crate::session::cursors::portals;
 use crate::session::cursors::portals::MAX_CURSORS;
+use crate::session::cursors::{close, fetch, settle};
 use crate::session::errors::{no_transaction, server_error};
 use crate::session::given::Given;
-use crate::session::reply::{made, pieces};
+use crate::session::reply::made;
+use crate::session::reply::pull::piece;
 use crate::session::{Session, line};
 
 /// What DECLARE says of a cursor.
@@ -55,13 +56,13 @@ pub(in crate::session) async fn sql_cursor(
         }
         SqlCursor::Close(name) => match name {
             None => {
-                portals::close_cursors(session).await;
+                close::close_cursors(session).await;
                 made::complete(session, "CLOSE CURSOR ALL");
             }
             Some(name) => {
                 let known = session.cursors.forget_declared(&name.value);
                 let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                portals::close_cursor(session, known.id()).await;
+                close::close_cursor(session, known.id()).await;
                 made::complete(session, "CLOSE CURSOR");
             }
         },
@@ -108,7 +109,7 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     let id = CursorId(u64::MAX - session.place.ticket());
     session.outbox.limit_rows(Some(0), Some(id));
     Box::pin(line::run(session, &inner, given.clone())).await?;
-    while pieces::next_of_reply(session).await?.is_some() {}
+    while piece::next_of_reply(session).await?.is_some() {}
     if !session.cursors.has_cursor(id) {
         return Err(Error::unsupported(
             30001,
@@ -119,7 +120,7 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     let columns = session.cursors.cursor_columns(id);
     let mut hold = hold;
     if is_alone {
-        portals::settle_cursor(session, id).await?;
+        settle::settle_cursor(session, id).await?;
         hold = Hold::Held;
     }
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
@@ -181,8 +182,8 @@ async fn go_forward(
         session.cursors.begin_declared(name);
     }
     if session.cursors.has_cursor(id) {
-        portals::fetch(session, id, limit)?;
-        while let Some(event) = pieces::next_of_reply(session).await? {
+        fetch::fetch(session, id, limit)?;
+        while let Some(event) = piece::next_of_reply(session).await? {
             if let Event::Rows(rows) = event {
                 take(rows);
             }

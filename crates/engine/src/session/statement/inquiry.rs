@@ -15,9 +15,10 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
+use crate::session::reply::made;
+use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::warnings::decoded;
-use crate::session::reply::{made, pieces};
-use crate::session::run::{find_out, finish};
+use crate::session::run::find_out;
 use crate::session::statement::{administer, parse_tree};
 use crate::session::transaction::{definition, units};
 use crate::session::{Session, line};
@@ -143,7 +144,7 @@ async fn names_in(
     let window = session.outbox.take_window();
     line::run_on_units(session, &stmt, Given::default()).await?;
     let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
-    while let Some(event) = pieces::next_of_reply(session).await? {
+    while let Some(event) = piece::next_of_reply(session).await? {
         if let Event::Columns(found) = event {
             columns = Some(found);
         } else if let (Event::Rows(chunk), Some(columns)) = (event, &columns) {

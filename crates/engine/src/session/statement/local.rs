@@ -7,13 +7,12 @@ use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::settings::set;
 use crate::session::statement::{
-    administer, copy, cursor, database, lock_tables, maintain, named, preview, processlist, reset,
-    set_config, stand,
+    administer, constraints, copy, cursor, database, lock_tables, maintain, named, preview,
+    processlist, reset, set, set_config, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
-use crate::session::transaction::{deferred, serializable, verbs};
+use crate::session::transaction::serializable;
 
 /// Answers a statement that needs no storage unit; false when it needs one.
 pub(in crate::session) async fn start_local(
@@ -95,7 +94,7 @@ pub(in crate::session) async fn start_local(
             made::complete(session, "UNLISTEN");
         }
         Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
-            return Box::pin(deferred::set_constraints(session, stmt)).await;
+            return Box::pin(constraints::set_constraints(session, stmt)).await;
         }
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show),

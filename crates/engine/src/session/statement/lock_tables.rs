@@ -6,8 +6,9 @@ use pando_sql::ast::{ObjectName, Statement};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Given;
-use crate::session::place::admission;
-use crate::session::reply::{made, pieces};
+use crate::session::reply::made;
+use crate::session::reply::pull::piece;
+use crate::session::run::admission;
 use crate::session::settings::Settings;
 use crate::session::{Session, line};
 
@@ -69,7 +70,7 @@ pub(in crate::session) async fn lock_in_transaction(
         let text = format!("{before}{}{behind}", table.span.of(&stmt.text));
         let one = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
         Box::pin(line::run_on_units(session, &one, Given::default())).await?;
-        while pieces::next_of_reply(session).await?.is_some() {}
+        while piece::next_of_reply(session).await?.is_some() {}
     }
     made::complete(session, "LOCK TABLE");
     Ok(true)

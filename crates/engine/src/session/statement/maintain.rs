@@ -14,13 +14,13 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::release;
 use crate::session::given::Given;
-use crate::session::place::{admission, own_database};
+use crate::session::place::own_database;
 use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
-use crate::session::run::{connect, release};
-use crate::session::steps::planning;
-use crate::session::transaction::{end, temporary};
+use crate::session::run::{admission, connect, ready};
+use crate::session::transaction::commit;
 
 /// Rows with the columns their unit described; none where no unit was asked.
 type Answer = (Vec<Column>, Vec<Vec<Value>>);
@@ -34,7 +34,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
         return Ok(false);
     };
     if !stmt.hints.is_empty()
-        || temporary::temporaries(session).is_some_and(|own| own.concern(stmt))
+        || session.temporary.shown(session.place.current()).is_some_and(|own| own.concern(stmt))
     {
         return Ok(false);
     }
@@ -43,7 +43,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     admission::admit_by_table(session, &*session.place.live()?, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
     if messages && !session.work.is_idle() {
-        end::commit_implicitly(session).await?;
+        commit::commit_implicitly(session).await?;
     }
     let list = Span::new(first.span.start, last.span.end);
     let (mut columns, mut rows) = (computed(&kind), Vec::new());
@@ -72,7 +72,7 @@ async fn maintain_one(
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let own = table.parts.last().map_or("", |part| part.value.as_str());
     let name = format!("{}.{own}", live.database.name);
-    match planning::plan(session, &live, &stmt, &Given::default(), Purpose::Run).await {
+    match ready::single_plan(session, &live, &stmt, &Given::default(), Purpose::Run).await {
         Ok(plan) => {
             let (columns, rows) = asked(session, &live, &plan).await?;
             Ok((columns, told(rows, &name, kind, &plan)))

@@ -16,18 +16,20 @@ use crate::execute::Channel;
 use crate::plan::Purpose;
 
 use crate::session::Session;
-use crate::session::cursors::portals;
+use crate::session::connections::{lend, release};
+use crate::session::cursors::settle;
 use crate::session::errors::unknown_table;
 use crate::session::given::{Aim, Given};
 use crate::session::place::{elsewhere, own_database};
 use crate::session::reply::logic_names::Origin;
+use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::turned_columns;
+use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
-use crate::session::run::{connect, find_out, finish, release};
+use crate::session::run::{find_out, ready};
 use crate::session::statement::{administer, without_units};
-use crate::session::steps::planning::Ready;
-use crate::session::steps::{frame, planning};
-use crate::session::transaction::temporary;
+use crate::session::steps::frame;
+use crate::session::transaction::temporary::look;
 
 /// Parses one statement.
 pub(in crate::session) fn make_prepared(
@@ -160,11 +162,11 @@ pub(in crate::session) async fn describe_on_unit(
     if !live.has_units() {
         return without_units::describe_alone(session, &prepared.statement);
     }
-    portals::settle_cursors(session).await?;
+    settle::settle_cursors(session).await?;
     let stmt = Arc::clone(&prepared.statement);
-    Box::pin(temporary::look_at_temporaries(session, &live, &stmt)).await?;
+    Box::pin(look::look_at_temporaries(session, &live, &stmt)).await?;
     let plan =
-        match planning::ready(session, &live, &stmt, &Given::default(), Purpose::Describe).await? {
+        match ready::ready(session, &live, &stmt, &Given::default(), Purpose::Describe).await? {
             Ready::Run(plan) => *plan,
             Ready::Steps(found) => {
                 return frame::describe_in_steps(session, &live, prepared, *found).await;
@@ -174,9 +176,9 @@ pub(in crate::session) async fn describe_on_unit(
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let inside = !session.work.is_idle();
     let (mut connection, swallow) = if inside {
-        connect::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
+        lend::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
     } else {
-        connect::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
+        lend::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
     };
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
@@ -210,8 +212,10 @@ pub(in crate::session) async fn describe_on_unit(
 pub(in crate::session) async fn fields(session: &mut Session, table: &str) -> Result<()> {
     let live = session.place.live()?;
     let logic = table.to_lowercase();
-    let is_temporary =
-        temporary::temporaries(session).is_some_and(|own| own.names.contains(&logic));
+    let is_temporary = session
+        .temporary
+        .shown(session.place.current())
+        .is_some_and(|own| own.names.contains(&logic));
     if !is_temporary && session.work.catalog(&live).columns(&logic).is_none() {
         find_out::find_out(session, &live, Need::Columns(logic.clone())).await?;
     }

@@ -8,7 +8,8 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::steps::{assembly, frame, planning};
+use crate::session::run::{assembly, planning};
+use crate::session::steps::frame;
 
 pub(in crate::session) async fn preview(
     session: &mut Session,

@@ -12,10 +12,9 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Span, visit};
 
 use crate::session::given::Given;
-use crate::session::reply::pieces;
-use crate::session::run::finish;
-use crate::session::settings::set;
+use crate::session::reply::pull::{finish, piece};
 use crate::session::settings::value_text::value_text;
+use crate::session::statement::set;
 use crate::session::{Session, line};
 
 /// Rows such a query may bring, in bytes: it is about settings.
@@ -141,7 +140,7 @@ async fn whole_answer(
 ) -> Result<(Vec<Event>, u32)> {
     line::run_on_units(session, stmt, given.clone()).await?;
     let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
-    while let Some(event) = pieces::next_of_reply(session).await? {
+    while let Some(event) = piece::next_of_reply(session).await? {
         if let Event::Rows(chunk) = &event {
             rows += chunk.count;
             bytes += chunk.bytes.len();

@@ -16,10 +16,11 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::run::planning;
 use crate::session::statement::prepare;
+use crate::session::steps::frame;
 use crate::session::steps::frame::Stepped;
 use crate::session::steps::insert_select::{each_row, note, prepared};
-use crate::session::steps::{frame, planning};
 
 /// Runs the statement.
 pub(in crate::session) async fn start_chosen_rows(

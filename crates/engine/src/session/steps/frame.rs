@@ -15,16 +15,14 @@ use pando_sql::ast::Statement;
 use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::connections::release;
 use crate::session::given::{Given, Run};
-use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
-use crate::session::reply::{Aside, command_tag, pieces};
-use crate::session::run::{finish, release};
-use crate::session::steps::{
-    assembly, chosen_rows, first_rows, insert_select, move_rows, planning,
-};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin, end};
+use crate::session::reply::pull::{finish, piece};
+use crate::session::reply::{Aside, command_tag};
+use crate::session::run::{admission, assembly, planning, ready, start};
+use crate::session::steps::{chosen_rows, first_rows, insert_select, move_rows};
+use crate::session::transaction::{Opened, attend, base, begin};
 use crate::session::{Session, line};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
@@ -223,9 +221,9 @@ pub(in crate::session) async fn begin_steps(
     }
     let savepoint = session.work.opened() == Opened::Client && !dialect.error_fails_transaction();
     if savepoint {
-        end::attend_transaction(session)?;
+        attend::attend_transaction(session)?;
         let set = session.work.transaction_mut().savepoint(SAVEPOINT, dialect).await;
-        end::let_go(session).await;
+        attend::let_go(session).await;
         set?;
     }
     session.work.transaction_mut().wrote_if_open();
@@ -271,10 +269,10 @@ pub(in crate::session) async fn end_steps(
 }
 
 async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
-    end::attend_transaction(session)?;
+    attend::attend_transaction(session)?;
     let dialect = live.database.dialect.as_ref();
     let released = session.work.transaction_mut().release(SAVEPOINT, dialect).await;
-    end::let_go(session).await;
+    attend::let_go(session).await;
     released
 }
 
@@ -286,15 +284,15 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
         return;
     }
     let dialect = live.database.dialect.as_ref();
-    end::let_go(session).await;
-    let undone = match end::attend_transaction(session) {
+    attend::let_go(session).await;
+    let undone = match attend::attend_transaction(session) {
         Ok(()) => match session.work.transaction_mut().rollback_to(SAVEPOINT, dialect).await {
             Ok(()) => session.work.transaction_mut().release(SAVEPOINT, dialect).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
-    end::let_go(session).await;
+    attend::let_go(session).await;
     if undone.is_err() {
         session.work.transaction_mut().lose();
     }
@@ -315,7 +313,7 @@ pub(in crate::session) async fn read_step(
     Box::pin(line::run_on_units(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
-    while let Some(event) = Box::pin(pieces::next_of_reply(session)).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         let rows = match event {
             Event::Columns(described) => {
                 columns = Some(described);
@@ -347,13 +345,13 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = Box::pin(planning::plan(session, live, &stmt, given, Purpose::Run)).await?;
+    let plan = Box::pin(ready::single_plan(session, live, &stmt, given, Purpose::Run)).await?;
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(line::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
+    Box::pin(start::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
         .await?;
     let mut held = 0;
-    while let Some(event) = Box::pin(pieces::next_of_reply(session)).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {
             Event::Columns(columns) => answer.columns = Some(columns),
             Event::Rows(rows) => {

@@ -17,9 +17,10 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::run::planning;
 use crate::session::statement::prepare;
+use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
-use crate::session::steps::{frame, planning};
 
 /// Runs the statement.
 pub(in crate::session) async fn start_insert_select(

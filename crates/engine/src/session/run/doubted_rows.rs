@@ -19,6 +19,7 @@ use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::ask;
 use crate::session::run::find_out;
 
 /// Actual tables of one that are looked at.
@@ -46,7 +47,7 @@ pub(in crate::session) async fn vouch(
         .filter_map(|occurrence| Some(occurrence.name.parts.last()?.key()))
         .collect();
     for name in names {
-        let runtime = Arc::clone(&session.place.engine.inner.runtime);
+        let runtime = Arc::clone(&session.place.engine().inner.runtime);
         if matches!(live.doubts.about(&name, runtime.now()), Verdict::Fine) {
             continue;
         }
@@ -133,7 +134,7 @@ async fn has_rows(
     let stands = tables.get(&key).is_some_and(|units| units.contains(unit));
     Ok(stands
         && is_named(session, live, unit, table).await?
-        && !find_out::ask(session, live, unit, query).await?.is_empty())
+        && !ask::ask(session, live, unit, query).await?.is_empty())
 }
 
 /// A sharded table has its rows where its rule looks for them, and no single table stands behind it.
@@ -167,7 +168,7 @@ async fn look_at_parts(
             continue;
         }
         let query = format!("SELECT 1 FROM {} LIMIT 1", dialect.quote(&table.name));
-        if !find_out::ask(session, live, unit, &query).await?.is_empty() {
+        if !ask::ask(session, live, unit, &query).await?.is_empty() {
             return Ok(Some(format!(
                 "storage unit `{unit}` has a table `{}` with rows that is none of its actual tables",
                 table.name
@@ -191,7 +192,7 @@ async fn look_at_parts(
         }
         let from = dialect.quote(&node.table);
         let query = format!("SELECT {} FROM {from} LIMIT {ROWS}", keys.join(", "));
-        let rows: Vec<Vec<Value>> = find_out::ask(session, live, &node.unit, &query).await?;
+        let rows: Vec<Vec<Value>> = ask::ask(session, live, &node.unit, &query).await?;
         let rows = placement::Rows { node, columns: &columns, keys: &rows };
         if let Some(why) = placement::misplaced(&live.database, table, rows)? {
             return Ok(Some(why));
@@ -212,7 +213,7 @@ async fn is_named(
     if !dialect.error_fails_transaction() {
         return Ok(true);
     }
-    Ok(!find_out::ask(session, live, unit, &dialect.columns_query(None, table)).await?.is_empty())
+    Ok(!ask::ask(session, live, unit, &dialect.columns_query(None, table)).await?.is_empty())
 }
 
 fn unreachable_rows(table: &str, why: &str) -> Error {

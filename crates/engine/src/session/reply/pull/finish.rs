@@ -1,28 +1,22 @@
 //! The end of a statement: connections go home, implicit transactions end, the client gets its completion.
 
-use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::ServerError;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::session::TransactionState;
-use pando_kernel::{Execution, ServerError, Value};
-use pando_sql::ast::{InsertSource, Kind};
-use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, sum, unshare};
-use crate::handle::Manner;
 use crate::plan::{Plan, Unit};
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::hand_back_apart;
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
 use crate::session::reply::warnings;
-use crate::session::run::connect::STATEMENT_SAVEPOINT;
-use crate::session::run::release;
-use crate::session::run::release::{DRAIN_BYTES, hand_back_apart};
 use crate::session::transaction::temporary::Ran;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{End, deadlock, definition, end};
+use crate::session::transaction::{End, Opened, deadlock, definition, end};
 
 /// The current reply is complete.
 pub(in crate::session) async fn end_reply(session: &mut Session) -> Result<()> {
@@ -176,7 +170,7 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
         // Up to here all of it can still be undone.
         let is_cancelled = session.place.handle().is_cancelled();
         let end = if is_cancelled { End::RollBack } else { End::Commit };
-        let committed = Box::pin(end::end_transaction(session, end)).await?;
+        let committed = Box::pin(end::end_own(session, end)).await?;
         if is_cancelled {
             return Err(ErrorKind::Cancelled.into());
         }
@@ -256,39 +250,11 @@ pub(in crate::session) async fn fail_statement(session: &mut Session, error: Err
                 session.work.transaction_mut().fail();
             } else if session.work.transaction().is_torn() {
                 // One unit has rolled its part back: the others must not commit theirs.
-                let _ = end::end_transaction(session, End::RollBack).await;
+                let _ = end::roll_back_with_cursors(session).await;
             }
         }
     }
     error
-}
-
-/// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
-pub(in crate::session) async fn undo_if_open(session: &mut Session, channels: &mut [Channel]) {
-    let has_savepoints = channels.iter().any(|channel| channel.savepoint);
-    if has_savepoints && session.work.transaction().state() == TransactionState::Open {
-        Box::pin(undo_statement(session, channels)).await;
-    }
-}
-
-/// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
-pub(in crate::session) async fn undo_statement(session: &mut Session, channels: &mut [Channel]) {
-    let Some(dialect) = session.place.dialect() else { return };
-    let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
-    let Some(text) = dialect.transaction(&verb) else { return };
-    end::let_go(session).await;
-    let mut started = Vec::new();
-    for channel in channels {
-        let connection = &mut channel.connection;
-        let _ = session.place.handle().runs_on(connection, Manner::Leave);
-        let home = drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
-        if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
-            started.push(connection);
-        }
-    }
-    if finish_all(&mut started).await.iter().any(Result::is_err) {
-        session.work.transaction_mut().lose();
-    }
 }
 
 /// Drops what is left of an earlier reply.
@@ -308,14 +274,6 @@ fn total(loaded: &[Completion], channels: &[Channel]) -> Completion {
     sum(loaded.iter().chain(channels.iter().flat_map(|channel| &channel.completions)))
 }
 
-/// The rows of an INSERT that changes those which are there.
-pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
-    let Kind::Insert(insert) = kind else { return None };
-    let InsertSource::Values { rows, .. } = &insert.source else { return None };
-    let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
-    changes.then_some(rows.len() as u64)
-}
-
 /// What clients are told of an upsert that want to know of rows found instead of rows changed: one for each row, and
 /// one more for each that was changed. A server counts those in `Records: 3  Duplicates: 1`; of one row alone it says
 /// nothing, but for the 2 of a changed one.
@@ -331,20 +289,9 @@ fn find_upserted(done: &mut Completion) {
     done.matched = done.matched.or_else(|| found.or_else(alone));
 }
 
-/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
-pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
-    let number = |value: &Value| match value {
-        Value::Int(n) => u64::try_from(*n).ok(),
-        Value::UInt(n) => Some(*n),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Float(_)
-        | Value::Decimal(_)
-        | Value::Text(_)
-        | Value::Bytes(_) => None,
-    };
-    let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
-    let Some(first) = numbers.next() else { return 0 };
-    let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
-    if follow { first } else { 0 }
+/// The current reply has failed: what it holds is given back, and the transaction told.
+pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) -> Error {
+    let reply = session.outbox.take_reply();
+    release::abort(session, release::channels_of(reply)).await;
+    fail_statement(session, error).await
 }

@@ -7,12 +7,11 @@ use std::task::Poll;
 use pando_kernel::event::Event;
 
 use crate::session::Session;
-use crate::session::cursors::portals;
+use crate::session::cursors::settle;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
-use crate::session::run::{finish, release};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{deadlock, end};
+use crate::session::reply::pull::finish;
+use crate::session::transaction::{Opened, commit, deadlock};
 
 /// Rows of so many bytes end what is taken ahead: a door that does not ask for more is to stop the storage unit from
 /// sending.
@@ -42,8 +41,8 @@ pub(in crate::session) async fn pass_on(session: &mut Session) {
         let Some(step) = step.await else { return };
         let piece = match step {
             Ok(Event::Done) => finish::end_reply(session).await.map(|()| None),
-            Ok(event) => portals::shape_or_settle(session, event).await,
-            Err(error) => Err(Box::pin(release::fail_reply(session, error)).await),
+            Ok(event) => settle::shape_or_settle(session, event).await,
+            Err(error) => Err(Box::pin(finish::fail_reply(session, error)).await),
         };
         let more = match piece {
             Ok(None) => true,
@@ -54,7 +53,7 @@ pub(in crate::session) async fn pass_on(session: &mut Session) {
                 more
             }
             Err(error) => {
-                Box::pin(end::end_failed_text(session)).await;
+                Box::pin(commit::end_failed_text(session)).await;
                 let error = deadlock::as_told(session, error).await;
                 session.place.handle().idles();
                 session.outbox.ahead.push_back(Err(error));

@@ -14,13 +14,12 @@ use crate::execute::too_much;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::connections::release;
 use crate::session::given::{Given, Run};
-use crate::session::reply::pieces;
-use crate::session::run::{context, find_out, release};
-use crate::session::steps::planning;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin, snapshot, units};
-use crate::session::{Session, line};
+use crate::session::reply::pull::piece;
+use crate::session::run::{context, find_out, planning, start};
+use crate::session::transaction::{Opened, base, begin, snapshot, units};
 
 /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
 ///
@@ -154,13 +153,13 @@ async fn read_table(
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
     let mut columns: Option<Columns> = None;
-    Box::pin(line::run_plan(
+    Box::pin(start::run_plan(
         session,
         Run { live, stmt: &stmt, plan: &Arc::new(plan) },
         &mut Given::default(),
     ))
     .await?;
-    while let Some(event) = Box::pin(pieces::next_of_reply(session)).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {
             Event::Columns(described) => match target.writers(&described) {
                 Ok(begun) => {

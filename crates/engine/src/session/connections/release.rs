@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pando_kernel::error::{Error, Result};
+use pando_kernel::Execution;
+use pando_kernel::dialect::TransactionVerb;
+use pando_kernel::error::Result;
 use pando_kernel::runtime::within;
-use pando_pool::Connection;
-use pando_transaction::drain;
+use pando_kernel::session::TransactionState;
+use pando_pool::{Connection, Left};
+use pando_transaction::{drain, finish_all};
 
 use crate::execute::{Channel, run_out, unshare};
 use crate::handle::Manner;
@@ -14,9 +17,7 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::reply::pieces::Reply;
-use crate::session::run::apart::put_back;
-use crate::session::run::finish;
-use crate::session::transaction::temporary;
+use crate::session::transaction::attend;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
@@ -132,7 +133,7 @@ pub(in crate::session) fn hand_back_own(
         if is_cancelled {
             session.temporary.taint_temporaries();
         }
-        temporary::temporaries_come_home(session, connection);
+        session.temporary.take_connection_home(connection, session.settings.variables());
     } else if home && is_cancelled {
         connection.discard();
     }
@@ -190,18 +191,11 @@ pub(in crate::session) async fn release_reply(session: &mut Session, reply: Repl
     release_channels(session, channels_of(reply)).await;
 }
 
-/// The current reply has failed: what it holds is given back, and the transaction told.
-pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) -> Error {
-    let reply = session.outbox.take_reply();
-    abort(session, channels_of(reply)).await;
-    finish::fail_statement(session, error).await
-}
-
 /// Gives back the connections of a statement that has failed: nobody waits for what is left of its replies.
 pub(in crate::session) async fn abort(session: &mut Session, channels: Vec<Channel>) {
     let mut channels = channels;
     stop(session, &mut channels, Rest::Useless).await;
-    finish::undo_if_open(session, &mut channels).await;
+    undo_if_open(session, &mut channels).await;
     release_channels(session, channels).await;
 }
 
@@ -219,7 +213,7 @@ pub(in crate::session) fn hand_back_apart(connection: Connection, round: Round) 
 }
 
 /// The connections of a reply; what merges them is dropped.
-fn channels_of(reply: Reply) -> Vec<Channel> {
+pub(in crate::session) fn channels_of(reply: Reply) -> Vec<Channel> {
     match reply {
         Reply::Idle => Vec::new(),
         Reply::Pass(pass) => vec![pass.channel],
@@ -239,5 +233,42 @@ async fn drain_all(channels: &mut [Channel]) {
             // Beyond the limit the rest is another's business.
             let _ = drain(&mut channel.connection, DRAIN_BYTES).await;
         }
+    }
+}
+
+/// Name of the savepoint that undoes one statement on every unit.
+pub(in crate::session) const STATEMENT_SAVEPOINT: &str = "pando_statement";
+
+/// Puts a connection back to how it was, tables of its own included, before it serves others.
+pub(in crate::session) fn put_back(connection: Connection) {
+    let mut connection = connection;
+    connection.taint(Left::Anything, None);
+}
+
+/// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
+pub(in crate::session) async fn undo_if_open(session: &mut Session, channels: &mut [Channel]) {
+    let has_savepoints = channels.iter().any(|channel| channel.savepoint);
+    if has_savepoints && session.work.transaction().state() == TransactionState::Open {
+        Box::pin(undo_statement(session, channels)).await;
+    }
+}
+
+/// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
+pub(in crate::session) async fn undo_statement(session: &mut Session, channels: &mut [Channel]) {
+    let Some(dialect) = session.place.dialect() else { return };
+    let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
+    let Some(text) = dialect.transaction(&verb) else { return };
+    attend::let_go(session).await;
+    let mut started = Vec::new();
+    for channel in channels {
+        let connection = &mut channel.connection;
+        let _ = session.place.handle().runs_on(connection, Manner::Leave);
+        let home = drain(connection, DRAIN_BYTES).await.is_ok() && connection.condition().usable;
+        if home && connection.start(Execution::Text(text.as_str().into())).is_ok() {
+            started.push(connection);
+        }
+    }
+    if finish_all(&mut started).await.iter().any(Result::is_err) {
+        session.work.transaction_mut().lose();
     }
 }

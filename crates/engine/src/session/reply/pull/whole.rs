@@ -8,9 +8,8 @@ use pando_kernel::event::Whole;
 
 use crate::session::Session;
 use crate::session::reply::pieces::{Pass, Reply};
-use crate::session::run::{finish, release};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{deadlock, end};
+use crate::session::reply::pull::finish;
+use crate::session::transaction::{Opened, commit, deadlock};
 
 /// The whole reply of a statement that has just been started, if it comes so and is only passed on; else `None`,
 /// and it is read piece by piece.
@@ -41,8 +40,8 @@ pub(in crate::session) async fn take_whole(session: &mut Session) -> Result<Opti
 }
 
 async fn fail_whole(session: &mut Session, error: Error) -> Result<Whole> {
-    let error = Box::pin(release::fail_reply(session, error)).await;
-    Box::pin(end::end_failed_text(session)).await;
+    let error = Box::pin(finish::fail_reply(session, error)).await;
+    Box::pin(commit::end_failed_text(session)).await;
     Err(error)
 }
 

@@ -1,10 +1,8 @@
-//! Planning a statement, and reading the rows of an assembly.
+//! Planning up to what can be run: the rows of an assembly are read for it.
 
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
-use pando_kernel::route::Need;
 use pando_sql::ast::Statement;
 
 use crate::plan;
@@ -13,10 +11,8 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::place::doubted_rows;
-use crate::session::run::find_out;
-use crate::session::run::find_out::MAX_NEEDS;
-use crate::session::steps::assembly;
+use crate::session::run::{assembly, find_out, planning};
+use crate::session::transaction::snapshot;
 
 /// What is left to be done of a statement, once the rows of an assembly are there.
 #[derive(Debug)]
@@ -28,7 +24,7 @@ pub(in crate::session) enum Ready {
 }
 
 /// As [`ready`], for whom only a plan will do.
-pub(in crate::session) async fn plan(
+pub(in crate::session) async fn single_plan(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
@@ -49,7 +45,7 @@ pub(in crate::session) async fn ready(
     given: &Given,
     purpose: Purpose,
 ) -> Result<Ready> {
-    let assembly = match planned(session, live, stmt, given, purpose).await? {
+    let assembly = match planning::planned(session, live, stmt, given, purpose).await? {
         Planned::Run(plan) => return Ok(Ready::Run(plan)),
         Planned::Steps(found) => return Ok(Ready::Steps(found)),
         Planned::Assembly(assembly) => assembly,
@@ -86,51 +82,6 @@ async fn in_steps(
     }
 }
 
-/// Plans a statement, finding out what planning asks for. Never gives `Needs`.
-pub(in crate::session) async fn planned(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    purpose: Purpose,
-) -> Result<Planned> {
-    session.work.keep_own_up(live);
-    if live.doubts.are() {
-        Box::pin(doubted_rows::vouch(session, live, stmt)).await?;
-    }
-    sought(session, live, stmt, given, purpose).await
-}
-
-/// As [`planned`], with what is known of the tables as it is.
-pub(in crate::session) async fn sought(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    purpose: Purpose,
-) -> Result<Planned> {
-    let parameters = (purpose == Purpose::Run).then_some(given);
-    let ask = |ctx: &Context<'_>| plan::plan(ctx, stmt, purpose).map(Planned::known);
-    sought_by(session, live, parameters, ask).await
-}
-
-/// As [`sought`], by whoever asks planning.
-pub(in crate::session) async fn sought_by(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    parameters: Option<&Given>,
-    mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<Planned, Need>>,
-) -> Result<Planned> {
-    // Each time the effects on one unit more are learnt, and a statement may go to all of them.
-    for _ in 0..MAX_NEEDS + live.database.units.len() {
-        let planned = find_out::find_out_until(session, live, parameters, &mut ask).await?;
-        if !find_out::learns_of_effects(session, live, &planned).await? {
-            return Ok(planned);
-        }
-    }
-    Err(Error::internal("planning asks for ever more"))
-}
-
 /// Plans an assembly in place of a plan whose answers could not be merged; `refusal` when there is none.
 pub(in crate::session) async fn planned_apart(
     session: &mut Session,
@@ -148,4 +99,19 @@ pub(in crate::session) async fn planned_apart(
         Planned::Assembly(assembly) => assembly::assemble(session, live, &assembly, given).await,
         Planned::Steps(_) | Planned::Needs(_) => Err(refusal),
     }
+}
+
+/// The plan, made anew for who takes writes where it reads copies and has to see one state of several units.
+pub(in crate::session) async fn on_leaders(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    plan: Plan,
+) -> Result<Plan> {
+    if !snapshot::strays(session, live, &plan).await {
+        return Ok(plan);
+    }
+    let given = Given { sees_one_state: true, ..given.clone() };
+    Box::pin(single_plan(session, live, stmt, &given, Purpose::Run)).await
 }
