@@ -27,6 +27,20 @@ pub(in crate::session) struct Declared {
     tables: Vec<String>,
 }
 
+/// What DECLARE says of a cursor.
+#[derive(Debug)]
+pub(in crate::session) struct Declaration {
+    pub(in crate::session) id: CursorId,
+    pub(in crate::session) name: String,
+    pub(in crate::session) hold: Hold,
+    /// The whole statement.
+    pub(in crate::session) text: Arc<str>,
+    /// No transaction was open.
+    pub(in crate::session) is_alone: bool,
+    /// The tables that its query reads, by their keys.
+    pub(in crate::session) tables: Vec<String>,
+}
+
 /// Whether a cursor outlives its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::session) enum Hold {

@@ -13,8 +13,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::{dress, release};
 use crate::session::given::{Given, Order};
-use crate::session::run::connect;
-use crate::session::run::connect::{Dressed, Started};
+use crate::session::run::jobs;
+use crate::session::run::jobs::{Dressed, Started};
 
 /// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
 pub(in crate::session) async fn start_apart(
@@ -38,7 +38,7 @@ pub(in crate::session) async fn start_apart(
         swallow += 1;
     }
     let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-    let given = connect::give_jobs(
+    let given = jobs::give_jobs(
         session,
         Dressed { connection, swallow },
         vec![0],

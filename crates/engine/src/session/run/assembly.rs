@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::session::connections::release;
 use crate::session::given::{Given, Run};
 use crate::session::reply::pull::piece;
-use crate::session::run::{context, find_out, planning, start};
+use crate::session::run::{context, entry, find_out, planning};
 use crate::session::transaction::{Opened, base, begin, snapshot, units};
 
 /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
@@ -153,7 +153,7 @@ async fn read_table(
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
     let mut columns: Option<Columns> = None;
-    Box::pin(start::run_plan(
+    Box::pin(entry::run_plan(
         session,
         Run { live, stmt: &stmt, plan: &Arc::new(plan) },
         &mut Given::default(),

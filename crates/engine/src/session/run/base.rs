@@ -37,7 +37,7 @@ use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::grouped;
+use crate::session::run::jobs::grouped;
 use crate::session::run::leave;
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};

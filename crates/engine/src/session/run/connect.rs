@@ -5,9 +5,7 @@ use std::sync::Arc;
 use pando_kernel::TransactionType;
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
-use pando_pool::Connection;
 
 use crate::execute::Channel;
 use crate::plan::{Lifted, Plan, Unit};
@@ -16,25 +14,9 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order, are_in_order};
-use crate::session::run::{apart, leave, many_pools};
+use crate::session::run::jobs::{Dressed, Started};
+use crate::session::run::{apart, jobs, leave, many_pools};
 use crate::session::transaction::Opened;
-
-/// Channels with their statements started.
-#[derive(Debug)]
-pub(in crate::session) struct Started {
-    /// One per connection.
-    pub(in crate::session) channels: Vec<Channel>,
-    /// For each channel which of the plan's units it runs, in order.
-    pub(in crate::session) jobs: Vec<Vec<usize>>,
-}
-
-/// A connection that is about to serve a statement.
-#[derive(Debug)]
-pub(in crate::session) struct Dressed {
-    pub(in crate::session) connection: Connection,
-    /// How many replies come first: to what it was brought to the session's state by.
-    pub(in crate::session) swallow: usize,
-}
 
 /// Takes the connections a plan for several units needs and starts its statements on them.
 ///
@@ -134,7 +116,7 @@ async fn start_enlisted(
         && session.work.opened() == Opened::Client
         && session.work.transaction().kind() != TransactionType::Base;
     let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
-    for (unit, jobs) in grouped(live, plan) {
+    for (unit, jobs) in jobs::grouped(live, plan) {
         let (mut connection, mut swallow) = lend::enlisted(session, live, &unit, aim).await?;
         let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
         let locked = session.work.lock_what_is_read(live, &mut connection, &own);
@@ -149,7 +131,7 @@ async fn start_enlisted(
         }
         let several = jobs.len() > 1;
         let dressed = Dressed { connection, swallow };
-        let given = give_jobs(session, dressed, jobs, order, started);
+        let given = jobs::give_jobs(session, dressed, jobs, order, started);
         if let Some(channel) = started.channels.last_mut() {
             channel.savepoint = savepoint;
             match may_leave {
@@ -161,55 +143,6 @@ async fn start_enlisted(
         given?;
     }
     Ok(())
-}
-
-/// Puts a connection among the channels, with what it is to run. Nothing of that is sent before the channels are
-/// read: until then another unit may turn out not to be available, and the statement is then to leave no trace on
-/// this one.
-pub(in crate::session) fn give_jobs(
-    session: &Session,
-    dressed: Dressed,
-    jobs: Vec<usize>,
-    order: Order<'_>,
-    started: &mut Started,
-) -> Result<()> {
-    let Dressed { connection, swallow } = dressed;
-    let Order { plan, given } = order;
-    let of = |job: &usize| {
-        let unit = plan.units.get(*job);
-        let unit = unit.ok_or_else(|| Error::internal("a job without its unit"))?;
-        let lifted = given.lifted.get(*job).cloned();
-        execution(unit, lifted, plan, given)
-    };
-    let halt = session.place.handle().halt();
-    let (channel, failed) = match &jobs[..] {
-        [job] => match of(job) {
-            Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
-            Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
-        },
-        jobs => match jobs.iter().map(of).collect() {
-            Ok(all) => (Channel::feeding(connection, swallow, all, halt), Ok(())),
-            Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
-        },
-    };
-    started.channels.push(channel);
-    started.jobs.push(jobs);
-    failed
-}
-
-/// The plan's units by storage unit, in the order the database lists its units: every session takes connections in the
-/// same order.
-pub(in crate::session) fn grouped(live: &LiveDatabase, plan: &Plan) -> Vec<(UnitName, Vec<usize>)> {
-    let mut groups: Vec<(UnitName, Vec<usize>)> = Vec::new();
-    for (i, unit) in plan.units.iter().enumerate() {
-        match groups.iter_mut().find(|(name, _)| *name == unit.target.unit) {
-            Some((_, jobs)) => jobs.push(i),
-            None => groups.push((Arc::clone(&unit.target.unit), vec![i])),
-        }
-    }
-    let place = |name: &UnitName| live.database.units.iter().position(|unit| unit == name);
-    groups.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
-    groups
 }
 
 /// What is sent for the only unit of a plan: as [`execution`], but what the statement came with goes along.
@@ -225,7 +158,7 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
         && unit.parameters.len() == given.parameters.len()
         && are_in_order(&unit.parameters);
     if !are_its_own {
-        return execution(unit, None, plan, given);
+        return jobs::execution(unit, None, plan, given);
     }
     Ok(Execution::Prepared {
         sql: given.text_for(unit),
@@ -234,23 +167,4 @@ fn whole_execution(unit: &Unit, plan: &Plan, given: &mut Given) -> Result<Execut
         formats: std::mem::take(&mut given.formats),
         era: given.era,
     })
-}
-
-/// What is sent for one unit of a plan, whose values may be lifted out.
-fn execution(unit: &Unit, lifted: Option<Lifted>, plan: &Plan, given: &Given) -> Result<Execution> {
-    if let Some(Lifted { sql, parameters }) = lifted {
-        let text = given.text_for(unit);
-        return Ok(Execution::Lifted { text, sql, parameters, era: given.era });
-    }
-    if !given.prepared {
-        return Ok(Execution::Text(given.text_for(unit)));
-    }
-    let parameters = given.parameters_of(unit)?;
-    let types = given.types_of(unit);
-    let mut formats = given.formats.clone();
-    if formats.len() > 1 {
-        formats.resize(formats.len() + plan.merge.derived, pando_kernel::Format::Text);
-    }
-    let sql = given.text_for(unit);
-    Ok(Execution::Prepared { sql, types, parameters, formats, era: given.era })
 }

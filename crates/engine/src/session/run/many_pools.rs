@@ -14,8 +14,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::{dress, release};
 use crate::session::given::Order;
-use crate::session::run::connect::{Dressed, Started, grouped};
-use crate::session::run::{connect, leave};
+use crate::session::run::jobs::{Dressed, Started, grouped};
+use crate::session::run::{jobs, leave};
 
 /// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and
 /// waits with none. One slow or silent unit would else have, through those who wait for it, the connections of all.
@@ -78,7 +78,7 @@ pub(in crate::session) async fn start_from_pools(
             }
             swallow += leave::lay(session, live, &mut connection, plan)?;
             let part = jobs.by_ref().take(share).collect();
-            connect::give_jobs(session, Dressed { connection, swallow }, part, order, started)?;
+            jobs::give_jobs(session, Dressed { connection, swallow }, part, order, started)?;
         }
         at += 1;
     }

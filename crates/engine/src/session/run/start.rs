@@ -7,8 +7,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
 use pando_kernel::{Columns, Value};
-use pando_sql::ast::{InsertSource, Kind, QueryBody, Statement};
-use pando_sql::redacted;
+use pando_sql::ast::{InsertSource, Kind, QueryBody};
 
 use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
@@ -24,12 +23,10 @@ use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
 use crate::session::reply::pull::finish;
-use crate::session::reply::turned_rows;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::Started;
 use crate::session::run::early_release::{Begun, Parted};
-use crate::session::run::{admission, base, connect, early_release, insert_keys};
-use crate::session::transaction::begin;
+use crate::session::run::jobs::Started;
+use crate::session::run::{connect, early_release, insert_keys};
 
 impl Verb {
     /// Of a planned statement.
@@ -317,38 +314,4 @@ pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
     let Some(first) = numbers.next() else { return 0 };
     let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
     if follow { first } else { 0 }
-}
-
-/// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
-/// of a plan for one unit go with it, once nothing can refuse it any more.
-pub(in crate::session) async fn run_plan(
-    session: &mut Session,
-    run: Run<'_>,
-    given: &mut Given,
-) -> Result<()> {
-    admission::admit(session, run, given)?;
-    turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
-    if session.place.properties().sql_show {
-        show(run.stmt, run.plan);
-    }
-    begin::open_for(session, run).await?;
-    session.work.starts(run);
-    let verb = Verb::of(session, run, given).await?;
-    if session.work.is_for_base(run.stmt)? {
-        let plan = given.written(run.plan);
-        return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
-    }
-    match run.plan.units.len() {
-        1 => start_one(session, run, given, verb).await,
-        _ => Box::pin(start_many(session, run, given, verb)).await,
-    }
-}
-
-/// Tells the log what becomes of a statement.
-pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
-    let logic = redacted(&stmt.text);
-    for unit in &plan.units {
-        let actual = redacted(&unit.sql);
-        tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
-    }
 }

@@ -7,7 +7,6 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
 
-use crate::aside::HEAVY;
 use crate::plan::{names_unit, unknown, unread as syntax_error};
 
 use crate::session::Session;
@@ -142,21 +141,6 @@ pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>)
     };
     let inner = Arc::clone(&session.place.engine().inner);
     session.place.handle().taken(inner.aside.run(&inner.runtime, size, work)).await?
-}
-
-/// Work on a text of the client's that may take its time, beside the event loops.
-pub(in crate::session) async fn beside<T: Send + 'static>(
-    session: &mut Session,
-    text: String,
-    work: impl FnOnce(&str) -> T + Send + 'static,
-) -> Result<T> {
-    let inner = Arc::clone(&session.place.engine().inner);
-    let size = text.len();
-    if size < HEAVY {
-        return Ok(work(&text));
-    }
-    let work = async move { work(&text) };
-    session.place.handle().taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
 }
 
 fn caller(session: &Session) -> Caller {

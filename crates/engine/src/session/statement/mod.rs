@@ -1,6 +1,7 @@
 //! Statements that the session answers itself, and what it makes of a text before the line sees it.
 
 pub(in crate::session) mod administer;
+pub(in crate::session) mod beside;
 pub(in crate::session) mod change_modes;
 pub(in crate::session) mod constraints;
 pub(in crate::session) mod copy;
@@ -8,6 +9,7 @@ pub(in crate::session) mod cursor;
 pub(in crate::session) mod database;
 pub(in crate::session) mod expression;
 pub(in crate::session) mod inquiry;
+pub(in crate::session) mod instead;
 pub(in crate::session) mod local;
 pub(in crate::session) mod lock_tables;
 pub(in crate::session) mod maintain;
@@ -23,4 +25,3 @@ pub(in crate::session) mod set_config;
 pub(in crate::session) mod set_modes;
 pub(in crate::session) mod stand;
 pub(in crate::session) mod verbs;
-pub(in crate::session) mod without_units;

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::run::{assembly, planning};
-use crate::session::steps::frame;
+use crate::session::steps::in_steps;
 
 pub(in crate::session) async fn preview(
     session: &mut Session,
@@ -34,7 +34,7 @@ pub(in crate::session) async fn preview(
             units = assembly::shown(session, &live, &assembly, given).await?
         }
         Planned::Steps(found) => {
-            units = frame::shown_steps(session, &live, &stmt, given, found.steps).await?;
+            units = in_steps::shown_steps(session, &live, &stmt, given, found.steps).await?;
         }
         Planned::Needs(_) => {
             return Err(Error::internal("planning asks for what is known"));

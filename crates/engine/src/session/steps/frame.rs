@@ -6,24 +6,22 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
-use pando_kernel::event::{Completion, Description, Event};
-use pando_kernel::request::Prepared;
+use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
 use crate::session::connections::release;
 use crate::session::given::{Given, Run};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
-use crate::session::run::{admission, assembly, planning, ready, start};
-use crate::session::steps::{chosen_rows, first_rows, insert_select, move_rows};
-use crate::session::transaction::{Opened, attend, base, begin};
-use crate::session::{Session, line};
+use crate::session::run::{entry, on_units, ready};
+use crate::session::transaction::{Opened, attend, begin};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
 const SAVEPOINT: &str = "pando_steps";
@@ -105,97 +103,6 @@ impl Batches {
         batch.push(')');
         Ok(())
     }
-}
-
-/// Runs a statement in steps: all that can be known without its rows is asked before the first of them is read.
-pub(in crate::session) async fn start_in_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    steps: Steps,
-) -> Result<()> {
-    admission::admit_change(session, live, stmt)?;
-    base::refuse_in_base(session, "a statement that runs in several steps")?;
-    refuse_cut_reads(session, live)?;
-    match steps {
-        Steps::InsertSelect(parts) => {
-            insert_select::start_insert_select(session, live, stmt, given, &parts).await
-        }
-        Steps::MoveRows(table) => {
-            move_rows::start_move_rows(session, live, stmt, given, &table).await
-        }
-        Steps::ChosenRows(parts) => {
-            chosen_rows::start_chosen_rows(session, live, stmt, given, &parts).await
-        }
-        Steps::FirstRows(parts) => {
-            first_rows::start_first_rows(session, live, stmt, given, &parts).await
-        }
-    }
-}
-
-/// What a prepared statement takes and returns that will run in steps.
-pub(in crate::session) async fn describe_in_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    prepared: &Arc<Prepared>,
-    found: InSteps,
-) -> Result<Description> {
-    match found.steps {
-        Steps::InsertSelect(parts) => {
-            insert_select::describe_insert_select(session, live, prepared, &parts).await
-        }
-        Steps::ChosenRows(parts) => {
-            chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
-        }
-        Steps::MoveRows(_) if prepared.statement.parameters == 0 => {
-            Ok(Description { parameters: Vec::new(), columns: None })
-        }
-        // With parameters it is described as it would run on one shard.
-        Steps::MoveRows(_) | Steps::FirstRows(_) => Err(found.refusal),
-    }
-}
-
-/// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
-pub(in crate::session) async fn shown_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    steps: Steps,
-) -> Result<Vec<Unit>> {
-    let texts = match steps {
-        Steps::InsertSelect(parts) => vec![(parts.query, parts.query_parameters)],
-        Steps::MoveRows(table) => {
-            refuse_cut_reads(session, live)?;
-            let parts = move_rows::parts_of(session, live, stmt, &table).await?;
-            let all = (0..stmt.parameters).collect();
-            vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
-        }
-        Steps::ChosenRows(parts) => {
-            let reads = parts.choices.into_iter();
-            reads.map(|choice| (choice.read, choice.read_parameters)).collect()
-        }
-        Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
-    };
-    let syntax = live.database.dialect.syntax();
-    let mut units = Vec::new();
-    for (text, parameters) in texts {
-        let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
-        let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
-        own.prepared = given.prepared;
-        match Box::pin(planning::planned(session, live, &step, &own, Purpose::Run)).await? {
-            Planned::Run(plan) => units.extend(plan.units),
-            Planned::Assembly(assembly) => {
-                units.extend(Box::pin(assembly::shown(session, live, &assembly, &own)).await?);
-            }
-            Planned::Steps(found) => return Err(found.refusal),
-            Planned::Needs(_) => {
-                return Err(Error::internal("planning asks for what is known"));
-            }
-        }
-    }
-    Ok(units)
 }
 
 /// Refuses steps where the session's settings would cut off what they read.
@@ -310,7 +217,7 @@ pub(in crate::session) async fn read_step(
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let given = Given { is_step: true, ..given };
-    Box::pin(line::run_on_units(session, &stmt, given)).await?;
+    Box::pin(on_units::run_as_one(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
@@ -348,7 +255,7 @@ pub(in crate::session) async fn write_step(
     let plan = Box::pin(ready::single_plan(session, live, &stmt, given, Purpose::Run)).await?;
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(start::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
+    Box::pin(entry::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
         .await?;
     let mut held = 0;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {

@@ -3,5 +3,6 @@
 pub(in crate::session) mod chosen_rows;
 pub(in crate::session) mod first_rows;
 pub(in crate::session) mod frame;
+pub(in crate::session) mod in_steps;
 pub(in crate::session) mod insert_select;
 pub(in crate::session) mod move_rows;

@@ -9,19 +9,21 @@ pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
 pub(in crate::session) mod modes;
+pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;
 pub(in crate::session) mod snapshot;
 pub(in crate::session) mod temporary;
 pub(in crate::session) mod touched;
+pub(in crate::session) mod undo_list;
 pub(in crate::session) mod units;
 mod work;
 
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
-use crate::session::transaction::base::Base;
-use crate::session::transaction::definition::Own;
+use crate::session::transaction::own_catalog::Own;
 use crate::session::transaction::touched::Touched;
+use crate::session::transaction::undo_list::Base;
 
 /// How a transaction is to end, or has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use pando_transaction::{Transaction, no_savepoint};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
-use crate::session::transaction::base::Base;
 use crate::session::transaction::modes::{SNAPSHOT, completed};
 use crate::session::transaction::touched::Touched;
+use crate::session::transaction::undo_list::Base;
 use crate::session::transaction::{Definitions, End, Modes, Opened, Work};
 
 impl Default for Work {
