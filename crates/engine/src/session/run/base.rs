@@ -31,11 +31,14 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::grouped;
+use crate::session::run::jobs::grouped;
+use crate::session::run::leave;
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
@@ -151,7 +154,7 @@ async fn run_in_base(
             let channels = prepared.into_iter();
             let channels =
                 channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
-            session.release_channels(channels.collect()).await;
+            release::release_channels(session, channels.collect()).await;
             failed?;
             Vec::new()
         }
@@ -176,7 +179,7 @@ async fn run_in_base(
             (Err(_), _) => {}
         }
     }
-    session.release_channels(channels).await;
+    release::release_channels(session, channels).await;
     let mut told = all?;
     told.sort_by_key(|(at, _)| *at);
     Ok(told)
@@ -227,8 +230,8 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
-    let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.taint(live, &mut connection, plan);
+    let (mut connection, swallow) = lend::taken_from_pool(session, live, unit, Aim::Reads).await?;
+    leave::taint(session, live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
@@ -274,7 +277,7 @@ async fn tell_of_base(
         }
     }
     if inputs.is_empty() {
-        return session.conclude(sum(ended.iter()), &verb).await;
+        return finish::conclude(session, sum(ended.iter()), &verb).await;
     }
     let limits = Limits { memory_bytes: session.place.properties().memory_bytes };
     let passed = MergePlan::iterate();

@@ -13,8 +13,9 @@ use crate::execute::{Channel, Heads};
 use crate::plan::Plan;
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::Round;
 use crate::session::reply::pieces::Verb;
-use crate::session::run::release::Round;
 use crate::session::transaction::Work;
 
 /// When the connections of a query over several units go home.
@@ -84,7 +85,7 @@ pub(in crate::session) async fn beginnings(
             rows: channel.take_kept(),
             completions: std::mem::take(&mut channel.completions),
         });
-        session.hand_back(channel, Round::Over);
+        release::hand_back(session, channel, Round::Over);
     }
     Ok(Begun { heads: heads.all(), parted })
 }

@@ -1,0 +1,118 @@
+//! What a prepared statement takes and returns, as a storage unit tells it.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use pando_kernel::Native;
+use pando_kernel::backend::Execution;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::event::{Description, Event};
+use pando_kernel::request::Prepared;
+
+use crate::execute::Channel;
+use crate::plan::{InSteps, Purpose};
+
+use crate::session::Session;
+use crate::session::connections::{lend, release};
+use crate::session::cursors::settle;
+use crate::session::given::{Aim, Given};
+use crate::session::place::own_database;
+use crate::session::reply::logic_names::Origin;
+use crate::session::reply::turned_rows::turned_columns;
+use crate::session::run::ready::Ready;
+use crate::session::run::template::moment;
+use crate::session::run::{ready, without_units};
+use crate::session::transaction::temporary::look;
+
+/// What there is to be said of a prepared statement.
+#[derive(Debug)]
+pub(in crate::session) enum Described {
+    Whole(Description),
+    /// It would run in these steps, which are described one by one.
+    InSteps(Box<InSteps>),
+}
+
+/// As [`describe`], of a statement that runs as one.
+///
+/// # Errors
+/// As [`describe`]; `Refused` for one that would run in steps.
+pub(in crate::session) async fn describe_as_one(
+    session: &mut Session,
+    prepared: &Arc<Prepared>,
+) -> Result<Description> {
+    match describe(session, prepared).await? {
+        Described::Whole(description) => Ok(description),
+        Described::InSteps(found) => Err(found.refusal),
+    }
+}
+
+/// Lets a storage unit describe the statement as it would run on the first target.
+///
+/// # Errors
+/// What planning refuses, and what the units say.
+pub(in crate::session) async fn describe(
+    session: &mut Session,
+    prepared: &Arc<Prepared>,
+) -> Result<Described> {
+    own_database::refuse_without_database(session, &prepared.statement)?;
+    let live = session.place.live()?;
+    if !live.has_units() {
+        let described = without_units::describe_alone(session, &prepared.statement);
+        return described.map(Described::Whole);
+    }
+    settle::settle_cursors(session).await?;
+    let stmt = Arc::clone(&prepared.statement);
+    Box::pin(look::look_at_temporaries(session, &live, &stmt)).await?;
+    let plan =
+        match ready::ready(session, &live, &stmt, &Given::default(), Purpose::Describe).await? {
+            Ready::Run(plan) => *plan,
+            Ready::Steps(found) => return Ok(Described::InSteps(found)),
+        };
+    let plan = Arc::new(plan);
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    let inside = !session.work.is_idle();
+    let (mut connection, swallow) = if inside {
+        lend::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
+    } else {
+        lend::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
+    };
+    let known = prepared.types();
+    let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
+    let types = unit.parameters.iter().map(open).collect();
+    let started = connection.start(Execution::Describe {
+        sql: Arc::clone(&unit.sql),
+        types,
+        era: moment(&live).era(),
+    });
+    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    let described = match started {
+        Ok(()) => read_description(&mut channel).await,
+        Err(error) => Err(error),
+    };
+    release::release_channel(session, channel).await;
+    let mut described = described?;
+    if let Some(mut columns) = described.columns.take() {
+        Origin::of(&live, &plan).rename(&mut columns);
+        described.columns = Some(turned_columns(&plan, columns)?);
+    }
+    let mut parameters = vec![Native::default(); stmt.parameters as usize];
+    for (native, index) in described.parameters.iter().zip(&unit.parameters) {
+        if let Some(slot) = parameters.get_mut(*index as usize) {
+            *slot = *native;
+        }
+    }
+    Ok(Described::Whole(Description { parameters, columns: described.columns }))
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "only the description matters")]
+async fn read_description(channel: &mut Channel) -> Result<Description> {
+    let mut described = None;
+    loop {
+        match poll_fn(|cx| channel.poll_event(cx)).await? {
+            Event::Described(description) => described = Some(description),
+            Event::Done => break,
+            _ => {}
+        }
+    }
+    described.ok_or_else(|| Error::internal("a storage unit described nothing"))
+}
