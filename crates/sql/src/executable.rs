@@ -127,14 +127,16 @@ impl Mark<'_> {
         }
         if release.is_fork {
             let version = self.version(self.digits);
-            let passes = (EVERYWHERE..=NOWHERE).contains(&version) && !self.is_forks;
-            return self.either(version <= release.version && !passes, self.digits);
+            return match (EVERYWHERE..=NOWHERE).contains(&version) && !self.is_forks {
+                true => Verdict::Skipped,
+                false => self.from(self.digits, release),
+            };
         }
-        let of_five = self.either(self.version(5) <= release.version, 5);
+        let of_five = self.from(5, release);
         if self.digits < 6 || !self.behind.get(6).is_some_and(is_blank) {
             return of_five;
         }
-        let of_six = self.either(self.version(6) <= release.version, 6);
+        let of_six = self.from(6, release);
         match release.version {
             ..=FIVE_DIGITS => of_five,
             SIX_DIGITS.. => of_six,
@@ -163,8 +165,12 @@ impl Mark<'_> {
         digits.fold(0, |version, digit| version * 10 + u32::from(digit.wrapping_sub(b'0')))
     }
 
-    fn either(&self, runs: bool, digits: usize) -> Verdict {
-        if runs { self.runs(digits) } else { Verdict::Skipped }
+    /// It runs from the version of so many digits on.
+    fn from(&self, digits: usize, release: Release) -> Verdict {
+        match self.version(digits) <= release.version {
+            true => self.runs(digits),
+            false => Verdict::Skipped,
+        }
     }
 
     fn runs(&self, digits: usize) -> Verdict {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ast::Literal;
-use crate::lexer::{pieces, spliced};
+use crate::lexer::{Backslash, pieces, spliced};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -39,9 +39,8 @@ pub(crate) fn string_value(raw: &str, kind: TokenKind, syntax: &Syntax) -> Resul
     match kind {
         TokenKind::EscapeString => {
             // An escape ends with its piece.
-            into_text(
-                pieces(raw, true).iter().flat_map(|piece| c_escapes(body_of(piece, 0))).collect(),
-            )
+            let pieces = pieces(raw, Backslash::Escapes);
+            into_text(pieces.iter().flat_map(|piece| c_escapes(body_of(piece, 0))).collect())
         }
         TokenKind::UnicodeString => Ok(unicode_string(raw, '\\')),
         TokenKind::NationalString => Ok(plain(body_of(&joined(raw, syntax), 1), '\'', syntax)),
@@ -166,9 +165,9 @@ fn c_escapes(body: &str) -> Vec<u8> {
             b'n' => out.push(b'\n'),
             b'r' => out.push(b'\r'),
             b't' => out.push(b'\t'),
-            b'0'..=b'7' => at = coded(&mut out, bytes, at - 1, (8, 3)),
+            b'0'..=b'7' => at = coded(&mut out, bytes, at - 1, 8, 3),
             b'x' if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
-                at = coded(&mut out, bytes, at, (16, 2));
+                at = coded(&mut out, bytes, at, 16, 2);
             }
             b'u' => at = unicode(&mut out, body, at, 4),
             b'U' => at = unicode(&mut out, body, at, 8),
@@ -179,7 +178,7 @@ fn c_escapes(body: &str) -> Vec<u8> {
 }
 
 /// One byte from up to `most` digits; answers where the digits end.
-fn coded(out: &mut Vec<u8>, bytes: &[u8], from: usize, (radix, most): (u32, usize)) -> usize {
+fn coded(out: &mut Vec<u8>, bytes: &[u8], from: usize, radix: u32, most: usize) -> usize {
     let mut at = from;
     let mut value = 0u32;
     while let Some(digit) = bytes.get(at).and_then(|&b| char::from(b).to_digit(radix)) {

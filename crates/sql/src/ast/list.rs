@@ -59,7 +59,8 @@ impl List {
             Values::Trees(_) => &[],
             Values::Text(pieces) => &pieces[..],
         };
-        let literals = pieces.iter().flat_map(move |piece| literals_of(*piece, (text, syntax)));
+        let literals =
+            pieces.iter().flat_map(move |(span, width)| literals_of(*span, *width, text, syntax));
         self.trees().iter().map(Cow::Borrowed).chain(literals.map(Cow::Owned))
     }
 }

@@ -52,7 +52,7 @@ impl InsertRow {
         match &self.values {
             Values::Trees(values) => values.get(at).map(Cow::Borrowed),
             Values::Text(_) => {
-                crate::parse::literal_of_row(self.span, at, (text, syntax)).map(Cow::Owned)
+                crate::parse::literal_of_row(self.span, at, text, syntax).map(Cow::Owned)
             }
         }
     }
