@@ -357,7 +357,7 @@ impl UnitWork<'_> {
         let dialect = self.live.database.dialect.as_ref();
         let table = Unit::of(&mut self.connection, dialect)?.table(&place.1).await?;
         let table = Arc::new(table);
-        self.live.together.known.keep_table(place, (epoch, Arc::clone(&table)));
+        self.live.together.known.keep_table(place, epoch, Arc::clone(&table));
         Ok(table)
     }
 }

@@ -275,7 +275,7 @@ impl Session {
         for units in tables.values_mut().chain(sequences.values_mut()) {
             units.dedup();
         }
-        self.work.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
+        self.work.catalog(live).learn_tables(epoch, tables, sequences, spellings);
         Ok(())
     }
 
