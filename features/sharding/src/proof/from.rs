@@ -43,6 +43,13 @@ struct Around<'k> {
 
 const UNLINKED: &str = "the sides of an outer join are not joined on their sharding keys";
 
+/// A source's place among the levels of queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    depth: usize,
+    source: usize,
+}
+
 /// A key's place: level, source, which key.
 type Spot = (usize, usize, usize);
 
@@ -450,9 +457,11 @@ impl<'a> Prover<'a> {
         sets: &[HashSet<Spot>],
     ) -> bool {
         let depth = level.depth;
-        a.members
-            .iter()
-            .any(|i| b.members.iter().any(|j| self.meet(sets, (depth, *i), (depth, *j))))
+        a.members.iter().any(|i| {
+            b.members
+                .iter()
+                .any(|j| self.meet(sets, Place { depth, source: *i }, Place { depth, source: *j }))
+        })
     }
 
     fn is_anchored(
@@ -461,23 +470,24 @@ impl<'a> Prover<'a> {
         meeting: &Meeting,
         sets: &[HashSet<Spot>],
     ) -> bool {
-        let outer: HashSet<(usize, usize)> = sets
+        let outer: HashSet<Place> = sets
             .iter()
             .flatten()
             .filter(|(depth, ..)| *depth < level.depth)
-            .map(|(depth, source, _)| (*depth, *source))
+            .map(|(depth, source, _)| Place { depth: *depth, source: *source })
             .collect();
         let meets = |member: &usize| {
-            outer.iter().any(|anchor| self.meet(sets, (level.depth, *member), *anchor))
+            let own = Place { depth: level.depth, source: *member };
+            outer.iter().any(|anchor| self.meet(sets, own, *anchor))
         };
         meeting.members.iter().any(meets)
     }
 
     /// Whether each key of one source equals the same key of the other.
-    fn meet(&self, sets: &[HashSet<Spot>], a: (usize, usize), b: (usize, usize)) -> bool {
+    fn meet(&self, sets: &[HashSet<Spot>], a: Place, b: Place) -> bool {
         let keys = self.keys();
         let equal = |at: usize| {
-            let (a, b) = ((a.0, a.1, at), (b.0, b.1, at));
+            let (a, b) = ((a.depth, a.source, at), (b.depth, b.source, at));
             sets.iter().any(|set| set.contains(&a) && set.contains(&b))
         };
         keys > 0 && (0..keys).all(equal)
