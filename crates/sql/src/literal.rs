@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::ast::Literal;
 use crate::lexer::{Backslash, pieces, spliced};
+use crate::quotes::{body_of, undouble, unquoted};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -76,7 +77,7 @@ pub(crate) fn identifier_value(raw: &str, kind: TokenKind) -> String {
     if kind == TokenKind::UnicodeIdentifier {
         return unicode_escapes(&undouble(body_of(raw, 2), '"'), '\\');
     }
-    undouble(body_of(raw, 0), if raw.starts_with('`') { '`' } else { '"' })
+    unquoted(raw)
 }
 
 /// A string in one piece, in the language in which it may have several.
@@ -86,26 +87,6 @@ fn joined<'t>(raw: &'t str, syntax: &Syntax) -> Cow<'t, str> {
 
 fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
-}
-
-/// What stands between the quotes behind `skip` bytes of prefix.
-fn body_of(raw: &str, skip: usize) -> &str {
-    raw.get(skip + 1..raw.len().saturating_sub(1)).unwrap_or("")
-}
-
-fn undouble(body: &str, quote: char) -> String {
-    if !body.contains(quote) {
-        return body.to_owned();
-    }
-    let mut out = String::with_capacity(body.len());
-    let mut chars = body.chars();
-    while let Some(c) = chars.next() {
-        out.push(c);
-        if c == quote {
-            chars.next();
-        }
-    }
-    out
 }
 
 fn plain(body: &str, quote: char, syntax: &Syntax) -> String {

@@ -30,7 +30,7 @@ mod utility;
 
 use std::sync::Arc;
 
-use crate::ast::{Expr, InsertSource, Kind, Literal, Node, Statement};
+use crate::ast::{InsertSource, Kind, Statement};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::keyword::Keyword;
@@ -179,59 +179,6 @@ fn parse_kind(
         Err(error) => Err(error),
         Ok(kind) => Ok((kind, parser.tables)),
     }
-}
-
-/// A value of a row that is kept as text: a literal, perhaps with a sign.
-pub(crate) fn literal_of_row(row: Span, at: usize, text: &str, syntax: &Syntax) -> Option<Expr> {
-    let tokens = tokenize(row.of(text), syntax).ok()?.list;
-    let values = tokens.get(1..tokens.len().checked_sub(1)?)?;
-    let value = values.split(|token| is_comma(token, row.of(text))).nth(at)?;
-    signed_literal(value, row.start, text, syntax)
-}
-
-/// All values of a piece of a list that is kept as text. Something that nobody takes for a literal, should they be others than the lexer has seen there.
-pub(crate) fn literals_of(piece: Span, width: u32, text: &str, syntax: &Syntax) -> Vec<Expr> {
-    let read = || {
-        let tokens = tokenize(piece.of(text), syntax).ok()?.list;
-        let values = tokens.split(|token| is_comma(token, piece.of(text)));
-        values.map(|value| signed_literal(value, piece.start, text, syntax)).collect()
-    };
-    let read: Option<Vec<Expr>> = read();
-    let all = read.filter(|values| values.len() == width as usize);
-    all.unwrap_or_else(|| vec![Expr { span: piece, node: Node::Other(Vec::new()) }])
-}
-
-fn is_comma(token: &Token, text: &str) -> bool {
-    token.kind == TokenKind::Punctuation && token.span.of(text) == ","
-}
-
-/// A literal with its sign, if it has one, in a text that begins at a byte of the statement.
-fn signed_literal(value: &[Token], from: u32, text: &str, syntax: &Syntax) -> Option<Expr> {
-    let placed = |token: &Token| {
-        let span = Span::new(from + token.span.start, from + token.span.end);
-        Token { span, ..*token }
-    };
-    match value {
-        [value] => literal_expr(placed(value), text, syntax),
-        [sign, value] => {
-            let (sign, operand) = (placed(sign), literal_expr(placed(value), text, syntax)?);
-            let span = sign.span.to(operand.span);
-            let op = sign.span.of(text).to_owned();
-            Some(Expr { span, node: Node::Unary { op, operand: Box::new(operand) } })
-        }
-        _ => None,
-    }
-}
-
-fn literal_expr(token: Token, text: &str, syntax: &Syntax) -> Option<Expr> {
-    let value = match token.kind {
-        TokenKind::Word => match token.span.of(text) {
-            word if word.eq_ignore_ascii_case("null") => Literal::Null,
-            word => Literal::Boolean(word.eq_ignore_ascii_case("true")),
-        },
-        _ => crate::literal::literal(text, &token, syntax)?,
-    };
-    Some(Expr { span: token.span, node: Node::Literal(value) })
 }
 
 /// Whether every parenthesis has its partner: what breaks that is no construct of any server.

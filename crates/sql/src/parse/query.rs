@@ -21,6 +21,12 @@ struct Operand {
     span: Span,
 }
 
+/// WITH; without queries where it is not written.
+struct With {
+    list: Vec<Cte>,
+    recursive: bool,
+}
+
 /// The words that join two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SetWords {
@@ -64,7 +70,7 @@ impl Parser<'_> {
 
     fn query_here(&mut self) -> Result<Query> {
         let start = self.start();
-        let (with, recursive) = self.with_clause()?;
+        let With { list: with, recursive } = self.with_clause()?;
         let mut query = self.query_without_with()?;
         if !with.is_empty() {
             query.span = self.since(start);
@@ -99,16 +105,16 @@ impl Parser<'_> {
     }
 
     /// `[WITH [RECURSIVE] name [(columns)] AS (…), …]`.
-    pub(super) fn with_clause(&mut self) -> Result<(Vec<Cte>, bool)> {
-        let mut list = Vec::new();
+    fn with_clause(&mut self) -> Result<With> {
+        let mut with = With { list: Vec::new(), recursive: false };
         if !self.eat(Keyword::WITH) {
-            return Ok((list, false));
+            return Ok(with);
         }
-        let recursive = self.eat(Keyword::RECURSIVE);
+        with.recursive = self.eat(Keyword::RECURSIVE);
         loop {
-            list.push(self.cte()?);
+            with.list.push(self.cte()?);
             if !self.eat_symbol(",") {
-                return Ok((list, recursive));
+                return Ok(with);
             }
         }
     }
@@ -486,9 +492,15 @@ impl Parser<'_> {
 
     /// What a CTE or EXPLAIN may hold: a query or a statement that changes rows.
     pub(super) fn data_statement(&mut self) -> Result<Kind> {
-        use Keyword::*;
         let start = self.start();
-        let (with, recursive) = self.with_clause()?;
+        let with = self.with_clause()?;
+        self.data_statement_behind(with, start)
+    }
+
+    /// Apart, so that a WITH inside a WITH takes little stack.
+    fn data_statement_behind(&mut self, with: With, start: u32) -> Result<Kind> {
+        use Keyword::*;
+        let With { list: with, recursive } = with;
         match self.keyword() {
             INSERT | REPLACE => self.insert(with, start).map(|i| Kind::Insert(Box::new(i))),
             UPDATE => self.update(with, start).map(|u| Kind::Update(Box::new(u))),
