@@ -102,7 +102,7 @@ pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<P
     let mut placed = Vec::new();
     for members in classes.groups() {
         let deciding = join::deciding(scope, members);
-        placed.push(class(asked, &tables, (members, &deciding), &domains)?);
+        placed.push(class(asked, &tables, members, &deciding, &domains)?);
     }
     Ok(Some(Placed { classes: placed, has_outer: !scope.outers.is_empty() }))
 }
@@ -110,7 +110,8 @@ pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<P
 fn class<'r>(
     asked: &Asked<'r>,
     tables: &[Option<&'r Table>],
-    (members, deciding): (&[usize], &[usize]),
+    members: &[usize],
+    deciding: &[usize],
     domains: &HashMap<Key, Domain>,
 ) -> Result<Class<'r>> {
     let mut out: Vec<&'r Table> = Vec::new();

@@ -19,23 +19,7 @@ impl Parser<'_> {
 
     pub(super) fn is_identifier_at(&self, ahead: usize) -> bool {
         let token = self.peek(ahead);
-        match token.kind {
-            TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => true,
-            TokenKind::Word => self.may_name(token.keyword),
-            TokenKind::Number
-            | TokenKind::String
-            | TokenKind::EscapeString
-            | TokenKind::UnicodeString
-            | TokenKind::NationalString
-            | TokenKind::BitString
-            | TokenKind::HexString
-            | TokenKind::DollarString
-            | TokenKind::Parameter
-            | TokenKind::Variable
-            | TokenKind::Operator
-            | TokenKind::Punctuation
-            | TokenKind::End => false,
-        }
+        token.kind.is_quoted_name() || token.kind == TokenKind::Word && self.may_name(token.keyword)
     }
 
     /// Whether a word may be an identifier without quotes. `BY` may in PostgreSQL.

@@ -165,7 +165,7 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
     stand::refresh(session)?;
     let statement = administer::read(session, text)?;
     if let Some(counted) = &mut counted {
-        engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
+        engine.reading.add(&*engine.runtime, counted, &statement).await?;
     }
     Box::pin(line::run(session, &statement, Given::of_client())).await
 }

@@ -340,7 +340,8 @@ impl UnitWork<'_> {
             let dialect = self.live.database.dialect.as_ref();
             let reversible = Reversible::of(&job.statement, &table, &job.call.parameters, dialect)?;
             let mut unit = Unit::of(&mut self.connection, dialect)?;
-            let branch = self.global.branch(job.order);
+            let (statement, remaining) = job.order;
+            let branch = self.global.branch(statement, remaining);
             let reply = unit.run(&reversible, &job.call, &branch, &self.bounds).await?;
             if reply.logged {
                 self.logged.push(job.order.0);
@@ -359,7 +360,7 @@ impl UnitWork<'_> {
         let dialect = self.live.database.dialect.as_ref();
         let table = Unit::of(&mut self.connection, dialect)?.table(&place.1).await?;
         let table = Arc::new(table);
-        self.live.together.known.keep_table(place, (epoch, Arc::clone(&table)));
+        self.live.together.known.keep_table(place, epoch, Arc::clone(&table));
         Ok(table)
     }
 }

@@ -9,7 +9,7 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::row::Rows;
 
-use crate::execute::{Channel, Heads};
+use crate::execute::{Channel, Heads, Meanwhile};
 use crate::plan::Plan;
 
 use crate::session::Session;
@@ -71,7 +71,8 @@ pub(in crate::session) async fn beginnings(
 ) -> Result<Begun> {
     let mut heads = Heads::of(channels);
     let (mut may_part, mut parted) = (leave == Leave::Early, Vec::new());
-    while let Some(at) = heads.next(channels, may_part).await? {
+    let meanwhile = if may_part { Meanwhile::ReadsOn } else { Meanwhile::Nothing };
+    while let Some(at) = heads.next(channels, meanwhile).await? {
         may_part = can_go_home(session, &channels[at]);
         if !may_part {
             continue;

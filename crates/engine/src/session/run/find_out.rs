@@ -241,7 +241,7 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
     for units in tables.values_mut().chain(sequences.values_mut()) {
         units.dedup();
     }
-    session.work.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
+    session.work.catalog(live).learn_tables(epoch, tables, sequences, spellings);
     Ok(())
 }
 

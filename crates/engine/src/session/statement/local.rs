@@ -4,6 +4,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
 use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
 
+use crate::handle::Killed;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
@@ -58,7 +59,8 @@ pub(in crate::session) async fn start_local(
         Kind::Kill { id, query_only } => {
             let whose =
                 (!session.place.login().is_administrator).then_some(&*session.place.login().user);
-            session.place.engine().kill(*id, *query_only, whose)?;
+            let what = if *query_only { Killed::Statement } else { Killed::Session };
+            session.place.engine().kill(*id, what, whose)?;
             made::complete(session, "KILL");
         }
         Kind::Preview(span) => {

@@ -36,7 +36,7 @@ pub(in crate::session) fn make_prepared(
         session.work.refuse_if_failed()?;
     }
     let reading = &session.place.engine().inner.reading;
-    let share = reading.keep(session.memory.kept(), (&sql, &statement))?;
+    let share = reading.keep(session.memory.kept(), &sql, &statement)?;
     Ok(Arc::new(Prepared::new(sql, statement, declared).counted(share)))
 }
 

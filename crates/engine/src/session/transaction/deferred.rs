@@ -7,6 +7,7 @@ use pando_kernel::error::Result;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{TransactionType, UnitName, Value};
 
+use crate::catalog::Checks;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -80,6 +81,7 @@ async fn defers(
     let epoch = session.work.catalog(live).epoch();
     let rows = ask::ask(session, live, &unit, query).await?;
     let defers = rows.first().and_then(|row| row.first()) != Some(&Value::Bool(false));
-    session.work.catalog(live).learn_defers(epoch, unit, defers);
+    let checks = if defers { Checks::MayWait } else { Checks::AtOnce };
+    session.work.catalog(live).learn_checks(epoch, unit, checks);
     Ok(defers)
 }
