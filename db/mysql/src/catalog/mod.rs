@@ -8,7 +8,7 @@ mod relation;
 mod relations;
 mod show;
 mod told;
-mod version;
+pub(crate) mod version;
 
 use std::sync::Arc;
 
@@ -25,8 +25,6 @@ use pando_sql::{Edits, Release, Span};
 
 use crate::dialect::MySql;
 use crate::error::ClientError;
-
-pub(crate) use version::REPLICAS;
 
 impl Presentation for MySql {
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {

@@ -13,7 +13,7 @@ use super::charset::Charset;
 use super::end::End;
 use super::wire::Wire;
 use crate::auth::{Plugin, SCRAMBLE_LEN, new_scramble};
-use crate::catalog::REPLICAS;
+use crate::catalog::version::REPLICAS;
 use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
