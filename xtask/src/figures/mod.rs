@@ -55,7 +55,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "session-users",
-        says: "files that name fields of `Session`",
+        says: "files that name most of the parts of `Session`",
         goal: "at most 12",
         places: session::users,
     },
