@@ -105,6 +105,11 @@ pub(crate) const FIGURES: &[Figure] = &[
     },
 ];
 
+/// Parameters that are tuples or bools.
+pub(crate) fn parameters(code: &Code<'_>) -> Vec<String> {
+    [tree::tuples(code), tree::booleans(code)].concat()
+}
+
 /// The table as Markdown, so that it can be put into a page as it is.
 pub(crate) fn table(code: &Code<'_>) -> String {
     let mut out = String::from("| figure | what | today | goal |\n|---|---|---|---|\n");
