@@ -89,7 +89,12 @@ fn change_rule(
             section.change(grammar.stored, |all| all.set(key, node));
         }
     }
-    for field in own::algorithm_fields(language, own.tag).into_iter().chain([grammar.stored]) {
+    let algorithm_fields = own::algorithm_fields(language, own.tag);
+    for field in &algorithm_fields {
+        // In whatever order rules were made, they lead to the same definitions.
+        section.change(field, |all| all.sort_by_key(|entry| entry.key.clone()));
+    }
+    for field in algorithm_fields.into_iter().chain([grammar.stored]) {
         if section.get(field).is_some_and(Node::is_empty) {
             section.remove(field);
         }

@@ -5,6 +5,8 @@
 
 #[expect(unreachable_pub, reason = "it is written as a crate of its own")]
 mod refuse_star;
+mod statements;
+mod veil;
 
 use std::sync::Arc;
 
@@ -83,4 +85,18 @@ fn its_cases_come_out_as_written() {
     let scene = |_: &[&str]| Scene { room: Arc::clone(&room), known: Known::default() };
     let wrong = play(include_str!("refuse_star.case"), scene).unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// `BLESS=1` writes what becomes of the statements.
+#[test]
+fn its_statements_are_those_that_its_grammar_says() {
+    for (name, room) in [("refuse_star", refuse_star::ROOM), ("veil", veil::ROOM)] {
+        let path = format!("{}/tests/example/{name}.distsql.case", env!("CARGO_MANIFEST_DIR"));
+        let written = std::fs::read_to_string(&path).unwrap();
+        let played = statements::play(&written, &[ROOMS, &[room]].concat());
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, &played).unwrap();
+        }
+        assert!(written == played, "{name}: expected\n{written}\nbut:\n{played}");
+    }
 }
