@@ -1,7 +1,7 @@
 //! The room that CONTRIBUTING.md shows: its text is the page's, it is put into the list and taken out again, and its
 //! cases are played.
 
-#![allow(clippy::unwrap_used, reason = "test support functions")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test support functions")]
 
 #[expect(unreachable_pub, reason = "it is written as a crate of its own")]
 mod refuse_star;
@@ -99,4 +99,15 @@ fn its_statements_are_those_that_its_grammar_says() {
         }
         assert!(written == played, "{name}: expected\n{written}\nbut:\n{played}");
     }
+}
+
+#[test]
+fn the_statements_that_the_page_shows_are_read() {
+    let block = PAGE.split("```sql\n").find(|block| block.starts_with("CREATE REFUSE_STAR"));
+    let block = block.and_then(|block| block.split("```").next()).unwrap();
+    let language = pando_distsql::Language::of(&with_example());
+    let read = |text: &str| language.parse(text).map(|statement| statement.entry.name);
+    let names: Vec<&str> = block.lines().map(|text| read(text).unwrap()).collect();
+    let all = language.entries().filter(|entry| entry.name.contains("REFUSE_STAR"));
+    assert_eq!(names.len(), all.count(), "{names:?}");
 }
