@@ -25,8 +25,10 @@ pub struct Language {
 impl Language {
     /// The language of a list of rooms.
     pub fn of(offers: &[Offer]) -> Self {
-        let sorts = offers.iter().filter_map(|offer| Some((offer.section?, offer.grammar)));
-        let own = sorts.flat_map(|(tag, all)| all.iter().map(move |grammar| Own { tag, grammar }));
+        let own = offers.iter().flat_map(|offer| {
+            let tag = offer.section.unwrap_or_default();
+            offer.grammar.iter().map(move |grammar| Own { tag, grammar })
+        });
         Self { lines: own.flat_map(own::lines).collect(), served: room::sections(offers) }
     }
 
@@ -71,6 +73,8 @@ impl Language {
     pub fn mistakes(&self) -> Vec<String> {
         let mut all: Vec<String> =
             self.sorts().flat_map(|own| own::mistakes(own.grammar)).collect();
+        let nowhere = self.sorts().filter(|own| own.tag.is_empty());
+        all.extend(nowhere.map(|own| format!("{}: its room has no section", own.grammar.words)));
         let known = |tag: &str| Rules::TAGS.contains(&tag);
         let taken = self.sorts().filter(|own| known(own.tag));
         all.extend(taken.map(|own| format!("the table has the statements about `!{}`", own.tag)));

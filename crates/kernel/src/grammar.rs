@@ -15,7 +15,7 @@ pub struct RuleGrammar {
     pub fields: &'static [Field],
     /// The field of the section that holds the rules: a list of keys where rules have no fields, else a mapping by key.
     pub stored: &'static str,
-    /// The columns of SHOW in their order: some of those that key and fields give, or all.
+    /// The columns of SHOW in their order: some of those that key and fields give, or all. LIKE asks the first.
     pub columns: &'static [&'static str],
     /// What a rule does, a sentence.
     pub help: &'static str,
@@ -48,7 +48,8 @@ pub enum Named {
 /// One thing that a rule says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// The word before its `=` or `(`, in capitals. Algorithms and parts may do without, one field of a rule at most.
+    /// The word before its `=` or `(`, in capitals. Algorithms and parts may do without, one field of a level at most;
+    /// such parts are the last field.
     pub word: &'static str,
     /// What it says.
     pub form: Form,
@@ -144,11 +145,11 @@ impl RuleGrammar {
 }
 
 impl Named {
-    /// Whether two names are one.
-    pub fn is_alike(self, left: &str, right: &str) -> bool {
+    /// The form by which names are compared: equal ones are one.
+    pub fn folded(self, name: &str) -> String {
         match self {
-            Self::Table | Self::Column => left.to_lowercase() == right.to_lowercase(),
-            Self::Unit | Self::Rule => left == right,
+            Self::Table | Self::Column => name.to_lowercase(),
+            Self::Unit | Self::Rule => name.to_owned(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Rules of rooms of Pando's own: what stands where in their section, as their grammar says.
 
+use std::collections::HashMap;
+
 use pando_config::Node;
 use pando_distsql::Language;
 use pando_distsql::command::{Given, Own, OwnRule};
@@ -44,13 +46,11 @@ pub(crate) fn parts(all: &Node) -> Vec<Kept<'_>> {
     kept.map(|entry| Kept { key: entry.key.clone(), node: Some(&entry.value) }).collect()
 }
 
-/// A rule's key as it is written in its section, for a key that a statement names.
-pub(crate) fn key_of(section: Option<&Node>, own: Own, name: &str) -> Option<String> {
+/// The keys of a section's rules as they are written there, by the form in which they are compared.
+pub(crate) fn keys(section: Option<&Node>, own: Own) -> HashMap<String, String> {
     let named = own.grammar.key.named;
-    rules(section, own.grammar)
-        .into_iter()
-        .map(|rule| rule.key)
-        .find(|key| named.is_alike(key, name))
+    let keys = rules(section, own.grammar).into_iter().map(|rule| rule.key);
+    keys.map(|key| (named.folded(&key), key)).collect()
 }
 
 /// What a rule says of a field.

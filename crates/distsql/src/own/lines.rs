@@ -1,6 +1,7 @@
 //! The statements about one sort of rules: their lines beside those of the table.
 
 use pando_kernel::RuleGrammar;
+use pando_kernel::grammar::Named;
 
 use super::node::{fragment, head, list, named, optional, rule, sequence};
 use super::{build, notation};
@@ -21,7 +22,13 @@ pub(crate) struct Line {
 /// CREATE, ALTER (where rules say more than their key), DROP, SHOW and COUNT.
 pub(crate) fn lines(own: Own) -> Vec<Line> {
     let grammar = own.grammar;
-    let what = grammar.what();
+    let about = grammar.words.strip_suffix(" TABLE").unwrap_or(grammar.words).to_lowercase();
+    let of = match grammar.key.named {
+        Named::Rule => format!("{about} rules"),
+        Named::Table | Named::Column | Named::Unit => {
+            format!("the {about} rules of {}", grammar.key.named.plural())
+        }
+    };
     let key = first_key(grammar.example);
     let words = grammar.words;
     let rules = || list(rule(grammar));
@@ -48,21 +55,21 @@ pub(crate) fn lines(own: Own) -> Vec<Line> {
         Made {
             verb: "DROP",
             node: with(ruled("DROP"), vec![optional(fragment("ifExists")), keys()]),
-            help: format!("Forgets {what}."),
+            help: format!("Forgets {of}."),
             examples: vec![format!("DROP {words} RULE IF EXISTS {key}")],
             build: build::removal,
         },
         Made {
             verb: "SHOW",
             node: with(head("SHOW", grammar, None), vec![one_or_all, from(), like]),
-            help: format!("The {what}."),
+            help: format!("The {about} rules."),
             examples: vec![format!("SHOW {words} RULES"), format!("SHOW {words} RULE {key}")],
             build: build::shown,
         },
         Made {
             verb: "COUNT",
             node: with(ruled("COUNT"), vec![from()]),
-            help: format!("How many {what} there are."),
+            help: format!("How many {about} rules there are."),
             examples: vec![format!("COUNT {words} RULE")],
             build: build::counted,
         },
@@ -71,7 +78,7 @@ pub(crate) fn lines(own: Own) -> Vec<Line> {
         let alter = Made {
             verb: "ALTER",
             node: with(ruled("ALTER"), vec![rules()]),
-            help: format!("Replaces {what}."),
+            help: format!("Replaces {of}."),
             examples: vec![format!("ALTER {words} RULE {}", grammar.example)],
             build: build::definition,
         };

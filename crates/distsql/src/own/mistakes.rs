@@ -158,6 +158,9 @@ impl Mistakes {
         self.once(words.filter(|word| !word.is_empty()), "two fields have the word");
         let count = |fits: fn(&&Field) -> bool| fields.iter().filter(fits).count();
         self.unless(count(|field| field.word.is_empty()) <= 1, "two fields have no word");
+        let alone = |field: &Field| field.word.is_empty() && matches!(field.form, Form::Parts(_));
+        let before = fields.split_last().map_or(fields, |(_, before)| before);
+        self.unless(!before.iter().any(alone), "parts without a word are not the last field");
         let rows = count(|field| matches!(field.form, Form::Algorithms(_) | Form::Parts(_)));
         self.unless(rows <= 1, "two fields of one level have rows of their own in SHOW");
         for field in fields {

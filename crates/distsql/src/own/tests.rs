@@ -133,6 +133,13 @@ fn mistakes_of_a_grammar_are_told() {
     has(mistakes(&[RuleGrammar { fields: &[A, A], ..GOOD }]), "two fields have the word `A`");
     has(mistakes(&[RuleGrammar { fields: &[A, A], ..GOOD }]), "two fields are stored at `a`");
     has(mistakes(&[RuleGrammar { fields: WORDLESS, ..GOOD }]), "`` is no word in capitals");
+    const ALONE: Field = field("", Form::Parts(&SHADOW_TABLE), "b");
+    has(
+        mistakes(&[RuleGrammar { fields: &[ALONE, A], ..GOOD }]),
+        "parts without a word are not the last field",
+    );
+    let nowhere = Offer { grammar: &[GOOD], ..Offer::new(nothing) };
+    has(Language::of(&[nowhere]).mistakes().join("\n"), "its room has no section");
     static ENDLESS: Part = Part {
         word: "",
         key: key(Named::Rule, "k"),
@@ -192,6 +199,19 @@ fn fields_that_may_be_missing_are_read_in_their_order_alone() {
     ] {
         let found = language.parse(&format!("ALTER LIMITED RULE {text}")).unwrap_err();
         assert!(found.message.contains(error), "{found}");
+    }
+}
+
+/// A table may be called as a word of the grammar is; printed bare it would be taken for that.
+#[test]
+fn names_that_are_words_of_the_grammar_are_printed_in_quotes() {
+    let language = language();
+    for text in [
+        "LIMITED RULE `most`(ALSO(`open`))",
+        "SIDESTEP RULE r(SOURCE=a, SHADOW=`Shadow`, `SOURCE`(TYPE(NAME=\"x\")))",
+    ] {
+        let read = language.parse(&format!("CREATE {text}")).unwrap();
+        assert_eq!(read.command.to_string(), format!("CREATE {text}"));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Rules of rooms of Pando's own, as their grammar says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use pando_config::Node;
+use pando_config::{Content, Node};
 use pando_distsql::Language;
 use pando_distsql::command::{Change as How, Given, Missing, Name, Own, OwnRule};
 use pando_kernel::grammar::{Field, Form};
@@ -19,20 +19,37 @@ pub(super) fn define(
     own: Own,
     rules: &[OwnRule],
 ) -> Result<()> {
-    let what = own.grammar.what();
-    let exists = |name: &str| own::key_of(draft.section(own.tag), own, name).is_some();
+    let (what, named) = (own.grammar.what(), own.grammar.key.named);
+    check_shape(draft.section(own.tag), own)?;
+    let known = own::keys(draft.section(own.tag), own);
+    let exists = |name: &str| known.contains_key(&named.folded(name));
     let taken = Taken { what: &what, missing: Kind::MissingRule, exists: &exists };
+    let wanted = draft.wanted(change, rules, |rule| &rule.key.text, &taken)?;
+    let units = wanted.iter().flat_map(|rule| own::units_said(rule, named, own.grammar.fields));
+    draft.need_places(units.collect::<Vec<_>>().iter().map(String::as_str))?;
     let language = draft.around.language;
-    for rule in draft.wanted(change, rules, |rule| &rule.key.text, &taken)? {
-        let units = own::units_said(rule, own.grammar.key.named, own.grammar.fields);
-        draft.need_places(units.iter().map(String::as_str))?;
-        draft.tree.change_rule(own.tag, |section| {
-            let key = own::key_of(Some(section), own, &rule.key.text);
-            let key = key.unwrap_or_else(|| rule.key.text.clone());
-            change_rule(section, (own, language), &key, Some(rule))
-        })?;
+    if wanted.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    draft.tree.change_rule(own.tag, |section| {
+        if own.grammar.fields.is_empty() {
+            let mut keys = section.get(own.grammar.stored).map(names).unwrap_or_default();
+            keys.extend(wanted.iter().map(|rule| rule.key.text.clone()));
+            section.set(own.grammar.stored, list(&keys));
+            return Ok(());
+        }
+        // The rules stand before the algorithms that they use.
+        section.change(own.grammar.stored, |_| ());
+        for rule in wanted {
+            // A rule that is altered keeps the name that it was made with.
+            let key = known.get(&named.folded(&rule.key.text)).unwrap_or(&rule.key.text);
+            take_out(section, (own, language), key);
+            let node = node(section, rule, own.grammar.fields, key)?;
+            section.change(own.grammar.stored, |all| all.set(key, node));
+        }
+        tidy(section, (own, language));
+        Ok(())
+    })
 }
 
 pub(super) fn drop_all(
@@ -41,68 +58,85 @@ pub(super) fn drop_all(
     own: Own,
     keys: &[Name],
 ) -> Result<()> {
-    let what = own.grammar.what();
-    let exists = |name: &str| own::key_of(draft.section(own.tag), own, name).is_some();
+    let (what, named) = (own.grammar.what(), own.grammar.key.named);
+    check_shape(draft.section(own.tag), own)?;
+    let known = own::keys(draft.section(own.tag), own);
+    let exists = |name: &str| known.contains_key(&named.folded(name));
     let taken = Taken { what: &what, missing: Kind::MissingRule, exists: &exists };
+    let gone = draft.dropped(missing, keys, &taken)?;
+    let gone: HashSet<&String> =
+        gone.into_iter().filter_map(|name| known.get(&named.folded(name))).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
     let language = draft.around.language;
-    for name in draft.dropped(missing, keys, &taken)? {
-        let is_empty = draft.tree.change_rule(own.tag, |section| {
-            let key = own::key_of(Some(section), own, name);
-            let key = key.unwrap_or_else(|| name.to_owned());
-            change_rule(section, (own, language), &key, None)?;
-            Ok::<bool, Refusal>(section.is_empty())
-        })?;
-        // A section that says nothing is none.
-        if is_empty {
-            draft.tree.remove_rule(own.tag);
+    let is_empty = draft.tree.change_rule(own.tag, |section| {
+        if own.grammar.fields.is_empty() {
+            let mut keys = section.get(own.grammar.stored).map(names).unwrap_or_default();
+            keys.retain(|key| !gone.contains(key));
+            section.set(own.grammar.stored, list(&keys));
+        } else {
+            for key in gone {
+                take_out(section, (own, language), key);
+                section.change(own.grammar.stored, |all| all.remove(key));
+            }
         }
+        tidy(section, (own, language));
+        section.is_empty()
+    });
+    // A section that says nothing is none.
+    if is_empty {
+        draft.tree.remove_rule(own.tag);
     }
     Ok(())
 }
 
-/// Puts a rule in the place of what its key stands for now, which is nothing at first; without one, the key goes.
-/// Algorithms that were made for the old one go with it.
-fn change_rule(
-    section: &mut Node,
-    (own, language): (Own, &Language),
-    key: &str,
-    rule: Option<&OwnRule>,
-) -> Result<()> {
-    let grammar = own.grammar;
-    if grammar.fields.is_empty() {
-        let mut all = section.get(grammar.stored).map(names).unwrap_or_default();
-        match rule {
-            Some(_) => all.push(key.to_owned()),
-            None => all.retain(|own| own != key),
-        }
-        section.set(grammar.stored, list(&all));
-    } else {
-        let old = section.get(grammar.stored).and_then(|all| all.get(key)).cloned();
-        section.change(grammar.stored, |all| match rule {
-            // Its place in the mapping stays its own.
-            Some(_) => all.set(key, Node::nothing()),
-            None => drop(all.remove(key)),
-        });
-        forget(section, (own, language), own::used(old.as_ref(), grammar.fields, key));
-        if let Some(rule) = rule {
-            let node = node(section, rule, grammar.fields, key)?;
-            section.change(grammar.stored, |all| all.set(key, node));
-        }
+/// A room may read its rules in other forms than its grammar has them in: a statement would lose those.
+fn check_shape(section: Option<&Node>, own: Own) -> Result<()> {
+    let Some(all) = section.and_then(|section| section.get(own.grammar.stored)) else {
+        return Ok(());
+    };
+    let is_kept_so = match &all.content {
+        Content::Mapping(_) => !own.grammar.fields.is_empty(),
+        Content::Sequence(_) => own.grammar.fields.is_empty(),
+        Content::Scalar { .. } => all.is_null() || own.grammar.fields.is_empty(),
+    };
+    if is_kept_so || all.is_empty() {
+        return Ok(());
     }
+    let form = if own.grammar.fields.is_empty() { "a list" } else { "a mapping" };
+    let message =
+        format!("statements change `{}` of `!{}` where it is {form}", own.grammar.stored, own.tag);
+    Err(Refusal::new(Kind::InvalidRule, message))
+}
+
+/// Leaves of a rule its key, which keeps its place. Algorithms that were made for it go.
+fn take_out(section: &mut Node, (own, language): (Own, &Language), key: &str) {
+    let stored = own.grammar.stored;
+    let old = section.get(stored).and_then(|all| all.get(key)).cloned();
+    if old.is_some() {
+        section.change(stored, |all| all.set(key, Node::nothing()));
+    }
+    forget(section, (own, language), own::used(old.as_ref(), own.grammar.fields, key));
+}
+
+/// In whatever order rules were made, they lead to the same definitions; a field that says nothing goes.
+fn tidy(section: &mut Node, (own, language): (Own, &Language)) {
     let algorithm_fields = own::algorithm_fields(language, own.tag);
     for field in &algorithm_fields {
-        // In whatever order rules were made, they lead to the same definitions.
         section.change(field, |all| all.sort_by_key(|entry| entry.key.clone()));
     }
-    for field in algorithm_fields.into_iter().chain([grammar.stored]) {
+    for field in algorithm_fields.into_iter().chain([own.grammar.stored]) {
         if section.get(field).is_some_and(Node::is_empty) {
             section.remove(field);
         }
     }
-    Ok(())
 }
 
 fn forget(section: &mut Node, (own, language): (Own, &Language), gone: Vec<Used>) {
+    if gone.is_empty() {
+        return;
+    }
     let mut used: BTreeSet<(&str, String)> = BTreeSet::new();
     for sort in language.sorts().filter(|sort| sort.tag == own.tag) {
         for rule in own::rules(Some(section), sort.grammar) {
@@ -148,10 +182,10 @@ fn value(section: &mut Node, (field, given): (&Field, &Given), base: &str) -> Re
         }
         (Given::Parts(rules), Form::Parts(part)) => {
             let mut all = Node::mapping::<&str>([]);
+            let mut keys = HashSet::new();
             for rule in rules {
                 let key = rule.key.text.as_str();
-                let is_same = |other: &str| part.key.named.is_alike(other, key);
-                if all.pairs().iter().any(|entry| is_same(&entry.key)) {
+                if !keys.insert(part.key.named.folded(key)) {
                     let message = format!("`{key}` is given twice in the rule of `{base}`");
                     return Err(Refusal::new(Kind::InvalidRule, message));
                 }

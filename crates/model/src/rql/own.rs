@@ -11,6 +11,7 @@ use crate::canonical::names;
 use crate::own::{self, Kept};
 use crate::refusal::Result;
 use crate::rows::{Rows, json};
+use crate::scrub::{HIDDEN, is_secret};
 
 /// Cells by column.
 type Row = HashMap<String, String>;
@@ -21,7 +22,10 @@ impl Asked<'_> {
         let mut rows = Rows::under(grammar.columns);
         let section = self.own_section(own);
         let named = grammar.key.named;
-        let is_wanted = |key: &str| wanted.is_none_or(|wanted| named.is_alike(key, &wanted.text));
+        let name = wanted;
+        let wanted = wanted.map(|wanted| named.folded(&wanted.text));
+        let is_wanted =
+            |key: &str| wanted.as_ref().is_none_or(|wanted| *wanted == named.folded(key));
         for rule in own::rules(section, grammar).iter().filter(|rule| is_wanted(&rule.key)) {
             let cells = Cells { section, key: &grammar.key, fields: grammar.fields };
             for mut row in cells.of(rule, &Row::new()) {
@@ -29,7 +33,7 @@ impl Asked<'_> {
                 rows.rows.push(grammar.columns.iter().map(cell).collect());
             }
         }
-        self.found(rows, &grammar.what(), wanted)
+        self.found(rows, &grammar.what(), name)
     }
 
     pub(super) fn own_count(&self, own: Own) -> usize {
@@ -61,10 +65,12 @@ impl Cells<'_> {
         for field in self.fields {
             let value = own::value(kept.node, field);
             let text = || value.and_then(Node::as_text).unwrap_or_default().to_owned();
+            let is_hidden = value.is_some() && is_secret(field.stored);
             let column = field.column.to_owned();
             match field.form {
                 Form::Name(_) | Form::Text | Form::Number { .. } | Form::Boolean => {
-                    row.insert(column, text());
+                    let told = if is_hidden { HIDDEN.to_owned() } else { text() };
+                    row.insert(column, told);
                 }
                 Form::Names(_) => {
                     row.insert(column, value.map(names).unwrap_or_default().join(","));
