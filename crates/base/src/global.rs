@@ -74,10 +74,10 @@ impl Field {
             true => pool.take_last().await?,
             false => pool.take().await?,
         };
-        if connection.session_state() != 0 {
+        if !connection.is_bare() {
             connection.start(Execution::Reset)?;
             finish(&mut connection).await?;
-            connection.set_session_state(0);
+            connection.is_reset();
         }
         Ok(connection)
     }

@@ -24,6 +24,7 @@ fn column(name: &str, kind: Kind, type_name: &str) -> TableColumn {
         auto_increment: name == "id",
         nullable: name != "id",
         attribute: Attribute::default(),
+        timed: None,
     }
 }
 

@@ -17,6 +17,11 @@ impl Source for System {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     }
 
+    fn now_micros(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    }
+
     fn random(&self, buffer: &mut [u8]) {
         fill(buffer);
     }

@@ -56,7 +56,7 @@ impl Engine {
 
 async fn tables_of(live: &LiveDatabase, unit: &UnitName, query: &str) -> Result<Vec<UnitTable>> {
     let mut connection: Connection = live.pool(unit)?.take().await?;
-    if connection.session_state() != 0 {
+    if !connection.is_bare() {
         undress(&mut connection).await?;
     }
     let rows = answer(&mut connection, query).await?;

@@ -7,6 +7,7 @@ use pando_sql::Syntax;
 use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
+use crate::clock::Clock;
 use crate::column::Column;
 use crate::effects::Effects;
 use crate::error::{Error, Result};
@@ -437,6 +438,11 @@ pub trait Variables: Send + Sync + Debug {
     /// `Refused` when the value cannot be read.
     fn select_limit(&self, _variables: &[(String, String)]) -> Result<Option<u64>> {
         Ok(None)
+    }
+
+    /// How several servers are told one time; `None` where each goes by its own.
+    fn clock(&self) -> Option<&dyn Clock> {
+        None
     }
 
     /// What is told where there is no storage unit to ask; `None` tells nothing.

@@ -148,6 +148,11 @@ pub trait Source: Send + Sync + Debug {
     /// Milliseconds since 1970-01-01 UTC.
     fn now_millis(&self) -> i64;
 
+    /// The same in microseconds.
+    fn now_micros(&self) -> i64 {
+        self.now_millis().saturating_mul(1_000)
+    }
+
     /// Fills the buffer with random bytes.
     fn random(&self, buffer: &mut [u8]);
 
@@ -172,6 +177,8 @@ pub struct SessionView {
     pub connections_per_query: usize,
     /// The statement is only looked at, for what it concerns and answers; nothing of it runs.
     pub describes: bool,
+    /// It is one of several statements that a client's statement runs as: what time it is was settled with the first.
+    pub keeps_time: bool,
     /// What it reads is to be one state of all units, of which copies have no part.
     pub sees_one_state: bool,
     /// Its temporary tables, if it has any or is about to make one.

@@ -63,4 +63,7 @@ pub struct TableColumn {
     pub nullable: bool,
     /// Where it stands, for families whose results tell it.
     pub attribute: Attribute,
+    /// What its server writes into it that depends on the time, where it does: its default as an expression, or why
+    /// the family cannot tell one. `None` for all other columns.
+    pub timed: Option<Box<str>>,
 }

@@ -84,6 +84,29 @@ impl Connection {
         }
     }
 
+    /// Whether it is as after login, or after a reset.
+    pub fn is_bare(&self) -> bool {
+        self.session_state() == 0 && !self.is_told_time()
+    }
+
+    /// It has been reset: it is as after login.
+    pub fn is_reset(&mut self) {
+        self.set_session_state(0);
+        self.set_told_time(false);
+    }
+
+    /// Whether its server goes by a clock that it was told for one statement.
+    pub fn is_told_time(&self) -> bool {
+        self.slot.live.as_ref().is_some_and(|live| live.memory.is_told_time)
+    }
+
+    /// Remembers whether its server was told a clock of its own. Stays with the connection until it is reset.
+    pub fn set_told_time(&mut self, is_told: bool) {
+        if let Some(live) = &mut self.slot.live {
+            live.memory.is_told_time = is_told;
+        }
+    }
+
     /// Whether it was opened after this moment: its server may have been started anew in between. One that has gone back was not.
     pub fn is_younger_than(&self, moment: Instant) -> bool {
         self.slot.live.as_ref().is_some_and(|live| live.memory.born > moment)

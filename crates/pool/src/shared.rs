@@ -337,6 +337,7 @@ impl Shared {
                 rested: now,
                 suspicion,
                 session_state: 0,
+                is_told_time: false,
                 is_cleaning: false,
             },
             witness,

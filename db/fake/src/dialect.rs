@@ -232,6 +232,7 @@ impl Metadata for FakeDialect {
             auto_increment: *auto_increment,
             nullable: *nullable,
             attribute: Default::default(),
+            timed: None,
         })
     }
 

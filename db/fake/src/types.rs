@@ -74,5 +74,6 @@ pub fn table_column(name: &str, kind: Kind) -> TableColumn {
         auto_increment: false,
         nullable: true,
         attribute: Default::default(),
+        timed: None,
     }
 }

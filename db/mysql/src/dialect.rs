@@ -1,6 +1,7 @@
 //! The language of MySQL and MariaDB, as the engine needs to know it.
 
 mod alone;
+mod clock;
 mod effects;
 mod health;
 mod metadata;

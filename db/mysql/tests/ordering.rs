@@ -66,6 +66,7 @@ async fn check(port: u16, column_type: &str, known: bool) {
         auto_increment: false,
         nullable: true,
         attribute: Default::default(),
+        timed: None,
     };
     let derive = match MySql.comparison("s", known.then_some(&info)) {
         Comparison::Derive(derive) | Comparison::ByResult { derive: Some(derive) } => derive,

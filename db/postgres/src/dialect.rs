@@ -1,6 +1,7 @@
 //! What the engine must know of PostgreSQL's language.
 
 mod alone;
+mod clock;
 mod effects;
 mod health;
 pub(crate) mod metadata;

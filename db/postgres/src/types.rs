@@ -8,7 +8,7 @@ mod catalogue;
 mod numeric;
 pub mod oid;
 pub use catalogue::{FIRST_OWN, catalogue_name};
-mod temporal;
+pub(crate) mod temporal;
 mod text;
 
 use bytes::{BufMut, BytesMut};

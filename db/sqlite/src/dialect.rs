@@ -156,6 +156,7 @@ impl Metadata for SqliteDialect {
             auto_increment: is_rowid,
             nullable: *not_null == 0 && !is_rowid,
             attribute: Default::default(),
+            timed: None,
         })
     }
 

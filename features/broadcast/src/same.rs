@@ -2,6 +2,7 @@
 //! statement to the next, and nothing ever says so: what could make them drift is refused.
 
 use pando_kernel::Value;
+use pando_kernel::clock::Behind;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
@@ -67,7 +68,7 @@ const VOLATILE: [&str; 44] = [
 pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
     match &stmt.kind {
         Kind::Insert(insert) => {
-            steady(&stmt.kind)?;
+            steady(ctx, &stmt.kind)?;
             let limited = matches!(&insert.source, InsertSource::Query(q) if q.limit.is_some());
             if limited {
                 return Err(limit("INSERT … SELECT"));
@@ -78,26 +79,26 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             if update.limit.is_some() {
                 unlimited(ctx, stmt, "UPDATE", route)?;
             }
-            steady(&stmt.kind)
+            steady(ctx, &stmt.kind)
         }
         Kind::Delete(delete) => {
             if delete.limit.is_some() {
                 unlimited(ctx, stmt, "DELETE", route)?;
             }
-            steady(&stmt.kind)
+            steady(ctx, &stmt.kind)
         }
         Kind::Select(query) => {
             if query.limit.is_some() {
                 unlimited(ctx, stmt, "SELECT … FOR UPDATE", route)?;
             }
             if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {
-                return steady(&stmt.kind);
+                return steady(ctx, &stmt.kind);
             }
             Ok(())
         }
         // Whether a counted column is given shows with each row.
-        Kind::Copy(_) | Kind::Load(_) => steady(&stmt.kind),
-        Kind::Define(define) if define.query.is_some() => steady(&stmt.kind),
+        Kind::Copy(_) | Kind::Load(_) => steady(ctx, &stmt.kind),
+        Kind::Define(define) if define.query.is_some() => steadily(&stmt.kind, &volatile),
         Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::unsupported(
             30001,
             "what MERGE writes is not read, and may differ on each copy of a broadcast table",
@@ -143,7 +144,26 @@ fn limit(verb: &str) -> Error {
     )
 }
 
-fn steady(kind: &Kind) -> Result<()> {
+/// What time it is all copies are told, but in a definition, which may be kept for later.
+fn steady(ctx: &Context<'_>, kind: &Kind) -> Result<()> {
+    steadily(kind, &|expr| volatile(expr).filter(|name| !is_told(ctx, expr, name)))
+}
+
+fn is_told(ctx: &Context<'_>, expr: &Expr, name: &str) -> bool {
+    let Node::Function(call) = &expr.node else { return false };
+    // Words without parentheses are calls, too.
+    let behind = match &call.arguments[..] {
+        [] => [Behind::Empty, Behind::Nothing],
+        [Expr { node: Node::Literal(Literal::Integer(digits)), .. }] => {
+            [u8::try_from(*digits).map_or(Behind::More, Behind::Digits); 2]
+        }
+        _ => [Behind::More; 2],
+    };
+    let clock = ctx.dialect.clock();
+    clock.is_some_and(|clock| behind.iter().any(|behind| clock.asked(name, *behind).is_some()))
+}
+
+fn steadily(kind: &Kind, volatile: &dyn Fn(&Expr) -> Option<String>) -> Result<()> {
     let mut found = None;
     visit::exprs(kind, &mut |expr| {
         if found.is_none() {

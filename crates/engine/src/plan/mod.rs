@@ -5,6 +5,7 @@ mod about;
 mod assemble;
 mod cells;
 mod check;
+mod clock;
 mod effects;
 mod fulltext;
 mod labels;
@@ -84,7 +85,7 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
-    match direct(ctx, stmt, purpose) {
+    match timely(ctx, stmt, purpose) {
         // Nobody but their own connection reads temporary tables.
         Err(refusal) if is_for_assembly(&refusal) && temporary::concerned(ctx, stmt).is_none() => {
             // An assembly would read more.
@@ -98,6 +99,23 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
             }
         }
         planned => planned,
+    }
+}
+
+/// Plans a statement that goes to its units as it is, where these need not settle by themselves what time it is.
+fn timely(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    if purpose == Purpose::Describe {
+        return direct(ctx, stmt, purpose);
+    }
+    let planned = direct(ctx, stmt, purpose)?;
+    let Planned::Run(plan) = &planned else { return Ok(planned) };
+    let units = plan.units.len();
+    if let Some(need) = clock::unknown(ctx, stmt, units) {
+        return Ok(Planned::Needs(need));
+    }
+    match clock::with_defaults(ctx, stmt, units)? {
+        Some(written) => direct(ctx, &written, purpose),
+        None => Ok(planned),
     }
 }
 

@@ -6,7 +6,7 @@ use pando_kernel::changes::Turn;
 use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Column, Lists, Value};
+use pando_kernel::{Attribute, Column, Lists, Timed, Value};
 
 use super::assemble::Assembly;
 use super::steps::InSteps;
@@ -58,6 +58,8 @@ pub struct Plan {
     pub writes: bool,
     /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.
     pub before: Vec<Arc<str>>,
+    /// What its connections are told of the time first, so that it is the same on all of them.
+    pub timed: Timed,
     /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
     pub leaves: Leaves,
     /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.

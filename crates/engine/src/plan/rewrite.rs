@@ -19,7 +19,7 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, clock, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -36,6 +36,12 @@ pub(super) fn finish(
         base.replace(hint, "");
     }
     session_functions(ctx, stmt, &mut base);
+    let together = match unions::find(ctx, stmt, &units) {
+        unions::Found::Some(union) => Some((union, unions::together(ctx, &units.targets))),
+        unions::Found::Needs(_) | unions::Found::No => None,
+    };
+    let count = together.as_ref().map_or(units.targets.len(), |(_, groups)| groups.len());
+    let timed = clock::written(ctx, stmt, count, &mut base);
     let keys = units.keys.take();
     if let (Some(keys), Kind::Insert(insert)) = (&keys, &stmt.kind) {
         generated_keys(ctx, (insert, &stmt.text), keys, &mut base)?;
@@ -43,8 +49,7 @@ pub(super) fn finish(
     let parameters = parameters(stmt);
     let labelled = labels::labelled(ctx, stmt);
     let work = Work { ctx, stmt, base: &base, labelled: &labelled, parameters: &parameters };
-    if let unions::Found::Some(union) = unions::find(ctx, stmt, &units) {
-        let groups = unions::together(ctx, &units.targets);
+    if let Some((union, groups)) = together {
         let out: Result<Vec<Unit>> =
             groups.into_iter().map(|group| work.united(&union, group)).collect();
         let (spread, writes) = (units.spread, writes(&stmt.kind));
@@ -55,6 +60,7 @@ pub(super) fn finish(
             keys,
             writes,
             before: Vec::new(),
+            timed,
             leaves: Leaves::Nothing,
             judged: None,
             told: Told::default(),
@@ -79,6 +85,7 @@ pub(super) fn finish(
         keys,
         writes: writes(&stmt.kind),
         before,
+        timed,
         leaves: Leaves::Nothing,
         judged: None,
         told: Told::default(),
@@ -192,7 +199,7 @@ impl Work<'_> {
     }
 }
 
-/// The edits for one target of a statement that is not merged and has no generated keys. Session functions in it are not looked at.
+/// The edits for one target of a statement that is not merged and has no generated keys. Of session functions only those of time are looked at.
 ///
 /// # Errors
 /// What the rooms refuse.
@@ -212,7 +219,9 @@ pub(super) fn open_edits(
     target: &Target,
 ) -> Result<(Edits, Vec<TurnedLiteral>)> {
     let labelled = labels::labelled(ctx, stmt);
-    let (mut edits, changes) = targeted(ctx, stmt, target, &Edits::default(), &labelled)?;
+    let mut base = Edits::default();
+    clock::written(ctx, stmt, 1, &mut base);
+    let (mut edits, changes) = targeted(ctx, stmt, target, &base, &labelled)?;
     let placeholder = ctx.dialect.syntax().placeholder;
     taken(placeholder, &parameters(stmt), changes.parameters(), &mut edits);
     Ok((edits, changes.literals().to_vec()))

@@ -38,6 +38,7 @@ pub(in crate::session) async fn run_recalled(
 ) -> Result<()> {
     session.place.begins(text);
     warnings::forget_warnings(session);
+    session.work.statement_begins();
     session.work.touches_data();
     session.work.refuse_if_failed()?;
     if session.cursors.are_open() {
@@ -81,6 +82,7 @@ pub(in crate::session) async fn run(
         return Ok(());
     }
     warnings::forget_warnings(session);
+    session.work.statement_begins();
     session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
     own_rows::show_own(session, &stmt.text)?;

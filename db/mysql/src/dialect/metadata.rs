@@ -18,11 +18,29 @@ const OWN: &str = "CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', Q
 /// <https://dev.mysql.com/doc/refman/8.0/en/create-index.html#create-index-unique>, <https://mariadb.com/kb/en/system-versioned-tables/>
 const HIDDEN: [&str; 3] = ["_rowid", "row_start", "row_end"];
 
+/// What is in every default that asks what time it is, in lower case.
+const CLOCK: [&str; 7] =
+    ["current_", "now(", "localtime", "curdate", "curtime", "utc_", "unix_timestamp"];
+
 /// What the type of a column is followed by that MariaDB takes for JSON: its JSON is a text with a check, and says so in
 /// results as long as it has this check.
 ///
 /// Source: <https://mariadb.com/kb/en/json-data-type/>
 pub(super) const JSON: &str = " json";
+
+/// What servers write by the clock when rows of a column's table are written.
+fn timed(default: &str, extra: &str, has_triggers: &Value) -> Option<Box<str>> {
+    let default = default.to_ascii_lowercase();
+    let asks = |word: &&str| default.contains(*word);
+    if CLOCK.iter().any(asks) {
+        return Some(default.into());
+    }
+    let is_set = !matches!(has_triggers, Value::Int(0) | Value::UInt(0));
+    match extra.contains("on update") {
+        true => Some("ON UPDATE".into()),
+        false => is_set.then(|| "TRIGGER".into()),
+    }
+}
 
 impl Metadata for MySql {
     fn hidden_columns(&self) -> &'static [&'static str] {
@@ -43,15 +61,20 @@ impl Metadata for MySql {
         );
         format!(
             "SELECT COLUMN_NAME, DATA_TYPE, CONCAT(COLUMN_TYPE /*M!100502 , IF({is_json}, '{JSON}', '') */), COLLATION_NAME, COLUMN_KEY, EXTRA, \
-             IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
+             IS_NULLABLE, COALESCE(COLUMN_DEFAULT, ''), EXISTS (SELECT 1 FROM information_schema.TRIGGERS g \
+             WHERE g.EVENT_OBJECT_SCHEMA = {schema} AND g.EVENT_OBJECT_TABLE = {table}) \
+             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
              TABLE_NAME = {table} ORDER BY ORDINAL_POSITION LIMIT {ALL}"
         )
     }
 
     fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
-        let [name, data_type, column_type, collation, key, extra, nullable] = row else {
-            return Err(Error::internal("a catalogue row of MySQL has seven fields"));
+        let [name, data_type, column_type, collation, key, extra, nullable, default, has_triggers] =
+            row
+        else {
+            return Err(Error::internal("a catalogue row of MySQL has nine fields"));
         };
+        let extra = text(extra)?.to_ascii_lowercase();
         let column_type = text(column_type)?;
         Ok(TableColumn {
             name: text(name)?,
@@ -60,9 +83,10 @@ impl Metadata for MySql {
             collation: if collation.is_null() { String::new() } else { text(collation)? },
             collate: String::new(),
             primary_key: text(key)? == "PRI",
-            auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
+            auto_increment: extra.contains("auto_increment"),
             nullable: text(nullable)? == "YES",
             attribute: Default::default(),
+            timed: timed(&text(default)?, &extra, has_triggers),
         })
     }
 

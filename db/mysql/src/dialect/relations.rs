@@ -99,6 +99,7 @@ impl Relations for MySql {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         })
     }
 
@@ -303,6 +304,7 @@ mod tests {
             auto_increment: false,
             nullable: name != "id",
             attribute: Default::default(),
+            timed: None,
         };
         Carried { is_key: column.primary_key, is_compared: false, column }
     }

@@ -133,6 +133,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         };
         Transfer::literal(&MySql, &Field { column: &column, codec: &BinaryRows, bytes }, Some(&to))
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use pando_kernel::Clock;
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
 use pando_kernel::{Alone, Error, Result, Value};
 
@@ -162,6 +163,10 @@ impl Variables for MySql {
                 "set it to a whole number or to DEFAULT",
             )),
         }
+    }
+
+    fn clock(&self) -> Option<&dyn Clock> {
+        Some(self)
     }
 
     fn alone(&self) -> Option<&dyn Alone> {

@@ -46,6 +46,7 @@ impl Catalog for Few {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         };
         Some(Arc::new(columns.iter().map(column).collect()))
     }

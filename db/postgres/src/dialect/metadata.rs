@@ -23,6 +23,12 @@ const COLLATION: &str = "\
     WHEN co.collprovider = 'b' THEN to_jsonb(co)->>'colllocale' \
     ELSE 'icu:' || co.collname END::text";
 
+/// A default that asks what time it is; what is generated is none.
+const TIMED: &str = "\
+    CASE WHEN coalesce(to_jsonb(a)->>'attgenerated', '') = '' AND pg_get_expr(d.adbin, d.adrelid) ~* \
+    '\\y(now\\(\\)|transaction_timestamp\\(\\)|statement_timestamp\\(\\)|current_(timestamp|date|time)|localtime(stamp)?)' \
+    THEN pg_get_expr(d.adbin, d.adrelid) END";
+
 /// <https://www.postgresql.org/docs/current/ddl-system-columns.html>
 pub(crate) const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 
@@ -54,7 +60,7 @@ impl Metadata for Postgres {
              NOT a.attnotnull, \
              CASE WHEN a.attcollation <> t.typcollation \
              THEN quote_ident(n.nspname) || '.' || quote_ident(co.collname) ELSE '' END::text, \
-             a.attrelid::int8, a.attnum::int8 \
+             a.attrelid::int8, a.attnum::int8, {TIMED} \
              FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid \
              JOIN pg_catalog.pg_database db ON db.datname = current_database() \
              LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation \
@@ -76,6 +82,7 @@ impl Metadata for Postgres {
             Value::Text(collate),
             Value::Int(relation),
             Value::Int(attribute),
+            timed,
         ] = row
         else {
             return Err(Error::internal("a row of the column catalogue has another shape"));
@@ -94,6 +101,11 @@ impl Metadata for Postgres {
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
+            timed: if let Value::Text(default) = timed {
+                Some(default.as_str().into())
+            } else {
+                None
+            },
             attribute: Attribute {
                 relation: u32::try_from(*relation).unwrap_or_default(),
                 number: i16::try_from(*attribute).unwrap_or_default(),

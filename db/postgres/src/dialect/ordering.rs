@@ -162,6 +162,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         }
     }
 

@@ -58,6 +58,7 @@ impl Relations for Postgres {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         })
     }
 
@@ -268,6 +269,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         };
         Carried { column, is_key: false, is_compared: false }
     }

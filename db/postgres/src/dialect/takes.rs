@@ -67,6 +67,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         }
     }
 

@@ -142,6 +142,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             attribute: Default::default(),
+            timed: None,
         };
         let field = Field { column: &column, codec: &DataRows, bytes: text.as_bytes() };
         Transfer::literal(&Postgres, &field, Some(&to)).unwrap()

@@ -1,6 +1,7 @@
 //! PostgreSQL's session variables and functions about the session.
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
+use pando_kernel::Clock;
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Alone, Result, Value};
@@ -85,6 +86,10 @@ impl Variables for Postgres {
             }
         };
         variables.iter().map(set).collect::<Vec<_>>().join("; ")
+    }
+
+    fn clock(&self) -> Option<&dyn Clock> {
+        Some(self)
     }
 
     fn alone(&self) -> Option<&dyn Alone> {

@@ -44,6 +44,11 @@ pub(super) fn timestamp(micros: i64, zone: &str) -> String {
     }
 }
 
+/// A moment as text, from microseconds since 1970-01-01 UTC.
+pub(crate) fn moment(micros: i64) -> String {
+    timestamp(micros.saturating_sub(EPOCH * MICROS_PER_DAY), "+00")
+}
+
 /// An interval as text in the `postgres` style, the default of `IntervalStyle`.
 pub(super) fn interval(micros: i64, days: i32, months: i32) -> String {
     let mut text = String::new();

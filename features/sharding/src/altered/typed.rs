@@ -342,6 +342,7 @@ mod tests {
             auto_increment: false,
             nullable: false,
             attribute: Default::default(),
+            timed: None,
         }
     }
 

@@ -10,8 +10,7 @@ use pando_kernel::route::{Spread, Target, Units};
 
 use super::assembly::Assembly;
 use crate::plan::parse::parsed;
-use crate::plan::plain::direct;
-use crate::plan::{Planned, Purpose, cells, effects, rewrite};
+use crate::plan::{Planned, Purpose, cells, effects, rewrite, timely};
 
 impl Assembly {
     /// What becomes of the statement over the tables, one for each place.
@@ -32,7 +31,7 @@ impl Assembly {
         }
         let mut planned = if self.changes() {
             let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
-            direct(ctx, &stmt, purpose)?
+            timely(ctx, &stmt, purpose)?
         } else {
             let target = Target::whole(Arc::clone(&self.at));
             let units = Units::new(vec![target], Spread::Gather);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::Timed;
 use pando_kernel::effects::Leaves;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::feature::Context;
@@ -223,6 +224,7 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         keys: None,
         writes: writes(&stmt.kind),
         before: Vec::new(),
+        timed: Timed::default(),
         leaves: Leaves::Nothing,
         judged: None,
         told: Told::default(),

@@ -9,7 +9,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Everywhere, Shortcut, Values};
-use pando_kernel::{Attribute, Parameter, Value};
+use pando_kernel::{Attribute, Parameter, Timed, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, QueryBody, Statement};
 use pando_sql::{Slot, Span, TokenKind};
 
@@ -36,6 +36,8 @@ pub(super) struct Wide {
     /// How many connections of a unit it was planned for: tables are read together or not by that.
     connections: usize,
     lifting: Option<Lifting>,
+    /// As [`Plan::timed`].
+    timed: Timed,
     /// As [`Plan::leaves`].
     leaves: Leaves,
     judged: Option<u64>,
@@ -131,7 +133,7 @@ impl Wide {
         });
         let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
         let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
-        let (leaves, judged) = (plan.leaves, plan.judged);
+        let (timed, leaves, judged) = (plan.timed, plan.leaves, plan.judged);
         Some(Self {
             sent,
             merge,
@@ -140,6 +142,7 @@ impl Wide {
             redirects,
             connections,
             lifting,
+            timed,
             leaves,
             judged,
             kept,
@@ -234,6 +237,7 @@ impl Wide {
             keys,
             writes: false,
             before,
+            timed: self.timed,
             leaves: self.leaves,
             judged: self.judged,
             told: Told::default(),

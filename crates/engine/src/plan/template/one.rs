@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use pando_kernel::changes::Turn;
 use pando_kernel::effects::Leaves;
-use pando_kernel::feature::Context;
+use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, Target};
+use pando_kernel::session::TransactionState;
 use pando_kernel::shortcut::{Pick, Values};
-use pando_kernel::{CellMap, Lists, Parameter, Value};
+use pando_kernel::{CellMap, Lists, Parameter, Timed, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
@@ -21,7 +22,7 @@ use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-use crate::plan::{Plan, Planned, Purpose, Told, Unit, rewrite};
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, clock, rewrite};
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -48,6 +49,17 @@ pub struct Template {
     /// Where its literals stand.
     spans: Vec<Span>,
     goes: Goes,
+    sides: Sides,
+}
+
+/// A statement that asks for the time of its transaction has one text inside of transactions and another outside.
+#[derive(Debug, Default)]
+enum Sides {
+    /// It has the same.
+    #[default]
+    Alike,
+    /// The template is that of one side, beside that of the other if there is one.
+    Apart { is_inside: bool, other: Option<Box<Template>> },
 }
 
 /// Where a statement goes, and with what.
@@ -111,6 +123,7 @@ struct One {
     cells: Vec<CellMap>,
     turns: Vec<(usize, Turn)>,
     writes: bool,
+    timed: Timed,
     effects: OfText,
     /// With the text cut at the values that are lifted.
     lifting: Option<(Lifting, Vec<Part>)>,
@@ -170,19 +183,60 @@ impl Template {
         if !is_apt {
             return None;
         }
+        if !clock::differs_inside(ctx, stmt) {
+            return Self::of_side(ctx, stmt, shape, plan);
+        }
+        let own = Self::of_side(ctx, stmt, shape, plan);
+        let other = Self::of_other_side(ctx, stmt, shape);
+        let (Some(mut first), second) = (if own.is_some() { (own, other) } else { (other, None) })
+        else {
+            return None;
+        };
+        if let Sides::Apart { other, .. } = &mut first.sides {
+            *other = second.map(Box::new);
+        }
+        Some(first)
+    }
+
+    /// The same outside of transactions where this is one, and inside where it is none.
+    fn of_other_side(ctx: &Context<'_>, stmt: &Arc<Statement>, shape: &Shape) -> Option<Self> {
+        let (transaction, held) = match is_inside(ctx) {
+            true => (TransactionState::Idle, Vec::new()),
+            false => (TransactionState::Open, ctx.session.held.clone()),
+        };
+        let session = SessionView { transaction, held, keeps_time: false, ..ctx.session.clone() };
+        let ctx = Context { session: &session, ..*ctx };
+        match crate::plan::plan(&ctx, stmt, Purpose::Run).ok()? {
+            Planned::Run(plan) => Self::of_side(&ctx, stmt, shape, &plan),
+            Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => None,
+        }
+    }
+
+    fn of_side(
+        ctx: &Context<'_>,
+        stmt: &Arc<Statement>,
+        shape: &Shape,
+        plan: &Plan,
+    ) -> Option<Self> {
+        let sides = match clock::differs_inside(ctx, stmt) {
+            true => Sides::Apart { is_inside: is_inside(ctx), other: None },
+            // A step of another statement is told the time of that one.
+            false if ctx.session.keeps_time && plan.timed.is_any() => return None,
+            false => Sides::Alike,
+        };
         let spans: Vec<Span> = shape.slots().iter().map(|slot| slot.span).collect();
         let statement = Arc::clone(stmt);
         let Some(one) = One::of(ctx, stmt, &spans, plan) else {
             let source = Source { stmt, spans: &spans, slots: shape.slots(), plan };
             let goes = Goes::Everywhere(Wide::of(ctx, &source)?);
-            let mut template = Self { statement, spans, goes }.tried(ctx, shape, plan)?;
+            let mut template = Self { statement, spans, goes, sides }.tried(ctx, shape, plan)?;
             if let Goes::Everywhere(wide) = &mut template.goes {
                 wide.lift(ctx, (stmt, shape.slots()));
             }
             return Some(template);
         };
         let [unit] = &plan.units[..] else { return None };
-        let template = Self { statement, spans, goes: Goes::ToOne(one) };
+        let template = Self { statement, spans, goes: Goes::ToOne(one), sides };
         let mut template = template.tried(ctx, shape, plan)?;
         let lifting = template.lifting(ctx, shape.slots(), &unit.target);
         if let Goes::ToOne(one) = &mut template.goes {
@@ -227,7 +281,8 @@ impl Template {
             return Vec::new();
         }
         let (text, slots) = statement;
-        match &self.goes {
+        let Some(own) = self.side(ctx) else { return Vec::new() };
+        match &own.goes {
             Goes::ToOne(one) => {
                 let lifting = one.lifting.as_ref();
                 let lifting = lifting.filter(|(lifting, _)| lifting.admits(text, slots, chance));
@@ -248,7 +303,7 @@ impl Template {
     pub fn plan(&self, ctx: &Context<'_>, text: &str, slots: &[Slot]) -> Option<Fit> {
         let syntax = ctx.dialect.syntax();
         let now = Now { spans: &self.spans, text, slots, syntax, parameters: ctx.parameters };
-        match &self.goes {
+        match &self.side(ctx)?.goes {
             Goes::ToOne(one) => one.plan(ctx, &self.statement, &now),
             Goes::Everywhere(wide) => {
                 let statement = &self.statement;
@@ -256,6 +311,14 @@ impl Template {
                 let plan = wide.plan(ctx, &given)?;
                 Some(Fit { plan, text: None })
             }
+        }
+    }
+
+    /// The template that counts where the session stands.
+    fn side(&self, ctx: &Context<'_>) -> Option<&Self> {
+        match &self.sides {
+            Sides::Apart { is_inside: side, other } if *side != is_inside(ctx) => other.as_deref(),
+            Sides::Apart { .. } | Sides::Alike => Some(self),
         }
     }
 
@@ -269,7 +332,11 @@ impl Template {
             }
             Goes::Everywhere(wide) => wide.weight(),
         };
-        1024 + 24 * self.statement.text.len() + more
+        let other = match &self.sides {
+            Sides::Apart { other: Some(other), .. } => other.weight(),
+            Sides::Apart { other: None, .. } | Sides::Alike => 0,
+        };
+        1024 + 24 * self.statement.text.len() + more + other
     }
 
     /// Whether it gives what planning gives: for the statement it was made of, and for others.
@@ -320,7 +387,7 @@ impl One {
         }
         let parts = parts(ctx, stmt, &unit.target, spans)?;
         let (parameters, turns) = (unit.parameters.clone(), unit.turns.clone());
-        let writes = plan.writes;
+        let (writes, timed) = (plan.writes, plan.timed);
         let cells = plan.merge.cells.clone();
         let count = if redirects.is_empty() { pick.count().min(MOST_KEPT) } else { 0 };
         let kept = (0..count).map(|_| OnceLock::new()).collect();
@@ -337,6 +404,7 @@ impl One {
             cells,
             turns,
             writes,
+            timed,
             effects,
             lifting,
             lists,
@@ -385,6 +453,7 @@ impl One {
             keys: None,
             writes: self.writes,
             before: Vec::new(),
+            timed: self.timed,
             leaves: Leaves::Nothing,
             judged: None,
             told,
@@ -415,6 +484,11 @@ impl One {
         }
         Some(sql.into())
     }
+}
+
+/// Whether what is planned now sees the time of its transaction.
+fn is_inside(ctx: &Context<'_>) -> bool {
+    ctx.session.keeps_time || ctx.session.transaction != TransactionState::Idle
 }
 
 /// Rows that pass but for these cells.

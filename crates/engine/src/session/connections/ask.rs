@@ -26,12 +26,10 @@ pub(in crate::session) async fn ask(
         None => session.place.take(live.pool(unit)?).await?,
     };
     let answer = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) if !inside && connection.session_state() != 0 => {
-            match undress(&mut connection).await {
-                Ok(()) => answer(&mut connection, text).await,
-                Err(error) => Err(error),
-            }
-        }
+        Ok(()) if !inside && !connection.is_bare() => match undress(&mut connection).await {
+            Ok(()) => answer(&mut connection, text).await,
+            Err(error) => Err(error),
+        },
         Ok(()) => answer(&mut connection, text).await,
         Err(error) => Err(error),
     };
@@ -44,7 +42,7 @@ pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<(
     connection.set_session_state(UNKNOWN);
     connection.start(Execution::Reset)?;
     finish(connection).await?;
-    connection.set_session_state(0);
+    connection.is_reset();
     Ok(())
 }
 

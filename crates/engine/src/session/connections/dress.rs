@@ -38,6 +38,7 @@ impl TemporaryTables {
         let mut queued = 0;
         if worn != 0 || live.database.dialect.prepares_with_settings() {
             connection.start(Execution::Reset)?;
+            connection.set_told_time(false);
             queued += 1;
         }
         if wanted != 0 {

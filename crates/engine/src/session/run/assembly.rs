@@ -36,6 +36,7 @@ pub(in crate::session) async fn assemble(
         Error::internal("an assembly in a language that has no way to write its tables")
     })?;
     relations.check(session.settings.variables().list())?;
+    session.work.runs_in_parts();
     if assembly.changes() {
         base::refuse_in_base(session, "a change of rows by those of other shards")?;
     }

@@ -398,7 +398,7 @@ pub(crate) async fn read_effects(
     effects: &dyn Effects,
     runtime: &dyn Runtime,
 ) -> Result<Effectful> {
-    if connection.session_state() != 0 {
+    if !connection.is_bare() {
         ask::undress(connection).await?;
     }
     let rows = ask::answer(connection, effects.query()).await?;

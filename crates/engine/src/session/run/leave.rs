@@ -13,12 +13,13 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::tell_time::tell_time;
 use crate::session::settings::Settings;
 
 /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
 /// it serves others. Returns how many replies belong to it.
 pub(in crate::session) fn lay(
-    session: &Session,
+    session: &mut Session,
     live: &LiveDatabase,
     connection: &mut Connection,
     plan: &Plan,
@@ -35,7 +36,8 @@ pub(in crate::session) fn lay(
     if let Some(text) = &key {
         connection.start(Execution::Aside(text.as_str().into()))?;
     }
-    Ok(plan.before.len() + usize::from(key.is_some()))
+    let time = tell_time(session, live, connection, plan)?;
+    Ok(plan.before.len() + usize::from(key.is_some()) + time)
 }
 
 /// What tells a connection which key this session has generated last, before a plan that may ask for it by a

@@ -154,7 +154,8 @@ pub(in crate::session) async fn remember(
     plan: &Plan,
 ) {
     given.learns &= !session.temporary.are_there();
-    if given.learns && !given.prepared {
+    // Inside of transactions an INSERT is planned by its table's defaults.
+    if given.learns && (!given.prepared || matches!(stmt.kind, Kind::Insert(_))) {
         Box::pin(find_out::look_at_table(session, live, stmt)).await;
     }
     learn(session, live, stmt, given, plan);

@@ -27,6 +27,7 @@ pub(in crate::session) async fn start_in_steps(
     admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     frame::refuse_cut_reads(session, live)?;
+    session.work.runs_in_parts();
     match steps {
         Steps::InsertSelect(parts) => {
             insert_select::start_insert_select(session, live, stmt, given, &parts).await

@@ -1,6 +1,7 @@
 //! How transactions begin: for the client, or for what the session does as one.
 
 use pando_kernel::error::Result;
+use pando_kernel::feature::Source as _;
 use pando_sql::ast::Kind;
 
 use crate::plan;
@@ -18,6 +19,8 @@ use crate::session::transaction::{
 pub(in crate::session) fn open(session: &mut Session, opened: Opened, modes: Vec<String>) {
     let modes = session.work.modes_for(modes);
     session.work.transaction.begin(modes, units::course(session));
+    let now = session.place.engine().inner.source.now_micros();
+    session.work.transaction_begins(now);
     session.work.opened = opened;
     match opened {
         Opened::Client | Opened::Pipeline => {

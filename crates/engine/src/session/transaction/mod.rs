@@ -8,6 +8,7 @@ pub(in crate::session) mod deadlock;
 pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
+pub(in crate::session) mod hours;
 pub(in crate::session) mod modes;
 pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;
@@ -21,6 +22,7 @@ mod work;
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
+use crate::session::transaction::hours::Hours;
 use crate::session::transaction::own_catalog::Own;
 use crate::session::transaction::touched::Touched;
 use crate::session::transaction::undo_list::Base;
@@ -51,6 +53,8 @@ pub(in crate::session) struct Work {
     names_tables: bool,
     /// The statement under way only changes rows, and reads nothing but what it locks.
     only_changes: bool,
+    /// When the transaction and the statement under way began.
+    hours: Hours,
 }
 
 /// Transaction modes that are not those of the open transaction.

@@ -8,6 +8,7 @@ use pando_transaction::{Transaction, no_savepoint};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
+use crate::session::transaction::hours::Hours;
 use crate::session::transaction::modes::{SNAPSHOT, completed};
 use crate::session::transaction::touched::Touched;
 use crate::session::transaction::undo_list::Base;
@@ -26,6 +27,7 @@ impl Default for Work {
             definitions: Definitions::default(),
             names_tables: false,
             only_changes: false,
+            hours: Hours::default(),
         }
     }
 }
