@@ -55,6 +55,8 @@ pub struct Changes {
     texts: Vec<(&'static str, Edits)>,
     literals: Vec<TurnedLiteral>,
     parameters: Vec<TurnedParameter>,
+    /// What of the statement's text is the engine's.
+    added: Vec<Span>,
 }
 
 /// A literal that goes as another value.
@@ -84,6 +86,18 @@ pub struct TurnedParameter {
 }
 
 impl Changes {
+    /// Of a statement in whose text these parts are the engine's own.
+    pub fn beside(added: &[Span]) -> Self {
+        Self { added: added.to_vec(), ..Self::default() }
+    }
+
+    /// Whether a part of the statement's text is the engine's: select items and an order by which the rows of several
+    /// units are merged. What is stored is compared there, and nobody is told it: names are to be those of the units,
+    /// and nothing is to be refused.
+    pub fn is_added(&self, span: Span) -> bool {
+        self.added.iter().any(|added| added.start <= span.start && span.end <= added.end)
+    }
+
     /// What follows is changed by this room.
     pub fn begin(&mut self, room: &'static str) {
         self.begun = Some(room);

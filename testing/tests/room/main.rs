@@ -28,7 +28,7 @@ use pando_kernel::{Format, TransactionType, Value};
 use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
-use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED, TRANSACTION};
+use cases::{CHANGES, COPIES, CURSORS, In, QUERIES, REFUSED, TRANSACTION};
 use house::{FAMILIES, Family, House, Told};
 
 /// All make the same tables: one test at a time.
@@ -228,18 +228,6 @@ fn each_execution_counts_once_and_the_one_too_many_changes_nothing() {
         assert!(house.client.execute(bound, Format::Text, None).await.is_err());
         assert_eq!(house.stored(1, "room_t").await, before, "{:?}", house.family);
         assert_eq!(before[0], "1 wen one");
-    });
-}
-
-#[test]
-fn what_needs_logic_columns_fails_and_changes_nothing() {
-    each(async |house, failures| {
-        for sql in of(LACKING, house.family) {
-            let seen = house.client.query(sql).await;
-            let seen = seen.map_or("an error".to_owned(), |told| format!("{told:?}"));
-            failures.note(house, sql, (seen, "an error".to_owned()));
-        }
-        failures.0.extend(house.check_stored("what failed").await);
     });
 }
 

@@ -1,6 +1,5 @@
 //! The room: it has one column stored under another name and from behind, sends one value elsewhere, and counts.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,15 +7,17 @@ use pando_columns::{Interest, Reference, StarPlace, Stop, Uses};
 use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Admission, Catalog, Context, Feature, Footprint, Room, Spellings};
+use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
 use pando_kernel::merge::Position;
-use pando_kernel::route::{Need, Route, UnitName};
-use pando_kernel::{CellMap, CellTurn, Column, Effectful, Shortcut, Target, Value};
+use pando_kernel::route::{Need, Route};
+use pando_kernel::{
+    CellMap, CellTurn, Column, Compares, LogicColumn, Shortcut, ShowsColumns, Target, Value,
+};
 use pando_sql::ast::Statement;
 
 use crate::asked::{ByValue, asked, elsewhere};
 use crate::edits;
-use crate::places::{self, Order};
+use crate::places;
 
 /// The column as clients know it.
 pub(crate) const LOGIC: &str = "secret";
@@ -83,9 +84,7 @@ impl Turning {
 
     /// The uses of the column; what must be known first.
     fn uses(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<std::result::Result<Uses, Need>> {
-        let catalog = Logic(ctx.catalog);
-        let ctx = Context { catalog: &catalog, ..*ctx };
-        match pando_columns::uses(&ctx, stmt, &self.interest) {
+        match pando_columns::uses(ctx, stmt, &self.interest) {
             Ok(uses) => Ok(Ok(uses)),
             Err(Stop::Need(need)) => Ok(Err(need)),
             Err(Stop::Unclear { why }) => Err(refused(why)),
@@ -108,6 +107,24 @@ impl Room for Turning {
     fn name(&self) -> &'static str {
         "turning"
     }
+
+    fn columns(&self) -> Option<&dyn ShowsColumns> {
+        Some(self)
+    }
+}
+
+impl ShowsColumns for Turning {
+    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
+        let logic = |stored: &TableColumn| match stored.name.as_str() {
+            STORED => LogicColumn {
+                column: TableColumn { name: LOGIC.to_owned(), ..stored.clone() },
+                compares: Compares::EqualOnly,
+                stored: vec![stored.clone()],
+            },
+            _ => LogicColumn::plain(stored.clone()),
+        };
+        TABLES.contains(&table).then(|| stored.iter().map(logic).collect())
+    }
 }
 
 impl Feature for Turning {
@@ -119,7 +136,7 @@ impl Feature for Turning {
                 return Ok(());
             }
         };
-        places::check(&uses, Order::IsTold)?;
+        places::check(uses.columns.iter(), &uses.stars)?;
         if let Some(given) = asked(&uses, stmt, ctx)
             && given.is_elsewhere(ctx)
             && let Route::Units(units) = route
@@ -138,8 +155,8 @@ impl Feature for Turning {
         changes: &mut Changes,
     ) -> Result<()> {
         let uses = self.known(ctx, stmt)?;
-        // The engine itself sorts by the column, to form groups.
-        places::check(&uses, Order::IsOfGroups)?;
+        let told = uses.columns.iter().filter(|one| !changes.is_added(one.span));
+        places::check(told, &uses.stars)?;
         edits::write(ctx, stmt, &uses, (changes, &self.stored))
     }
 
@@ -183,37 +200,5 @@ impl Admission for Turning {
             1.. => Ok(()),
             _ => Err(Error::forbidden(30001, "no more statements are let through", "")),
         }
-    }
-}
-
-/// The catalogue as clients know it.
-#[derive(Debug)]
-struct Logic<'a>(&'a dyn Catalog);
-
-impl Catalog for Logic<'_> {
-    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
-        let known = self.0.columns(table)?;
-        if !TABLES.contains(&table) {
-            return Some(known);
-        }
-        let mut columns = Vec::clone(&known);
-        for column in &mut columns {
-            if column.name == STORED {
-                LOGIC.clone_into(&mut column.name);
-            }
-        }
-        Some(Arc::new(columns))
-    }
-
-    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
-        self.0.tables()
-    }
-
-    fn spellings(&self) -> Option<Arc<Spellings>> {
-        self.0.spellings()
-    }
-
-    fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
-        self.0.effectful(unit)
     }
 }

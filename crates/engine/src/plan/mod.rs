@@ -6,6 +6,7 @@ mod assemble;
 mod cells;
 mod check;
 mod effects;
+mod insert_list;
 mod labels;
 mod leftovers;
 mod merge_plan;
@@ -73,10 +74,16 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 }
 
 fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    let listed = match insert_list::listed(ctx, stmt)? {
+        Ok(listed) => listed,
+        Err(need) => return Ok(Planned::Needs(need)),
+    };
+    let stmt = listed.as_ref().unwrap_or(stmt);
     if let Some(units) = route::named_unit(ctx, stmt)? {
         let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
         let nothing = (merge, Edits::default());
-        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Run(Box::new(plan)));
+        return rewrite::finish(ctx, rewrite::Text::whole(stmt), units, nothing)
+            .map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;

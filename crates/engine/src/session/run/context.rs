@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
+use crate::catalog::AsStored;
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
@@ -24,9 +25,15 @@ impl Session {
         plan: impl FnOnce(&Context<'_>) -> T,
     ) -> T {
         let (view, catalog) = (self.view(given), self.work.catalog(live));
+        let stored = AsStored(catalog.as_ref());
+        let (database, catalog): (&Database, &dyn Catalog) =
+            match given.is_some_and(|given| given.is_about_stored) {
+                true => (live.below(), &stored),
+                false => (&live.database, catalog.as_ref()),
+            };
         let ctx = Context {
-            database: &live.database,
-            catalog: catalog.as_ref(),
+            database,
+            catalog,
             dialect: live.database.dialect.as_ref(),
             parameters: given.filter(|given| given.prepared).map(|given| &given.parameters[..]),
             session: &view,

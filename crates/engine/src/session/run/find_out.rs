@@ -347,13 +347,15 @@ impl Session {
             let query = dialect.columns_query(Some(schema), relation);
             let columns = self.shared_columns(live, &query).await?;
             let catalog = self.work.catalog(live);
-            catalog.learn_columns(catalog.epoch(), table, columns);
+            catalog.learn_columns(catalog.epoch(), table, (columns, None));
             return Ok(());
         }
         let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
         let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
+        // A room that turns columns could not say anything of them yet.
+        let given = Given { is_about_stored: true, ..Given::default() };
         // Without forgetting what was learnt of other tables: a statement may need the columns of several.
-        let planned = self.sought_by(live, None, |ctx| {
+        let planned = self.sought_by(live, Some(&given), |ctx| {
             match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
                 // Reading them would begin here again, and so on until the stack is full; those of the vendor's own
                 // relations, which stand under their schemas' names, are read without any planning.
@@ -376,7 +378,7 @@ impl Session {
         // Only now: finding the unit may itself have made the catalogue forget.
         let epoch = self.work.catalog(live).epoch();
         let Some(unit) = unit else {
-            self.work.catalog(live).learn_columns(epoch, table, Vec::new());
+            self.work.catalog(live).learn_columns(epoch, table, (Vec::new(), None));
             return Ok(());
         };
         let actual = match unit.target.actual(&table) {
@@ -401,7 +403,8 @@ impl Session {
                 own.relation = presentation.relation_number(own.relation, unit);
             }
         }
-        self.work.catalog(live).learn_columns(epoch, table, columns);
+        let logic = live.database.logic_columns(&table, &columns)?;
+        self.work.catalog(live).learn_columns(epoch, table, (columns, logic));
         Ok(())
     }
 }

@@ -1,0 +1,158 @@
+//! Columns as clients see them, beside those that are stored: a room may have one stored under another name, of another
+//! type, or as several.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::feature::Feature;
+use crate::table::TableColumn;
+
+/// What shows tables' columns otherwise than they are stored. Pure, and always the same for the same columns: what it
+/// gives is kept as long as what was read of the storage units.
+pub trait ShowsColumns: Send + Sync + Debug {
+    /// The columns of a logic table (by its key) as clients see them, in the order in which `*` gives them and an
+    /// INSERT without a list takes them; `None` where all are as they are stored. `stored` are those that the table
+    /// has, in table order. One that no logic column holds is not seen.
+    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>>;
+}
+
+/// A column as clients see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogicColumn {
+    /// Its name, its type and all else as clients see it.
+    pub column: TableColumn,
+    /// How its values may be compared by what is stored of them.
+    pub compares: Compares,
+    /// The stored columns that hold it; never empty. The first one is what is told of it, and what is compared.
+    pub stored: Vec<TableColumn>,
+}
+
+/// How what is stored of a column's values may be compared in the place of the values. Of NULL nothing else is ever
+/// stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compares {
+    /// As the values themselves: equal ones are equal, and they stand in the same order.
+    #[default]
+    AsStored,
+    /// What is stored of two values is equal where they are, by the collation of either, and the order says nothing.
+    EqualOnly,
+    /// What is stored says nothing.
+    NotAtAll,
+}
+
+impl LogicColumn {
+    /// A column that is as it is stored.
+    pub fn plain(column: TableColumn) -> Self {
+        Self { stored: vec![column.clone()], column, compares: Compares::AsStored }
+    }
+
+    /// Whether it is as it is stored.
+    pub fn is_plain(&self) -> bool {
+        self.compares == Compares::AsStored && self.stored[..] == [self.column.clone()]
+    }
+}
+
+/// The columns of a table of which some are not as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogicColumns {
+    /// As clients see them, in their order.
+    pub list: Vec<LogicColumn>,
+    /// As the table has them, in table order.
+    pub stored: Arc<Vec<TableColumn>>,
+}
+
+impl LogicColumns {
+    /// What clients see.
+    pub fn told(&self) -> Vec<TableColumn> {
+        self.list.iter().map(|one| one.column.clone()).collect()
+    }
+
+    /// The column of this name, without regard to case.
+    pub fn find(&self, name: &str) -> Option<&LogicColumn> {
+        self.list.iter().find(|one| is_called(&one.column, name))
+    }
+
+    /// Whether a column of this name is there and is not as it is stored.
+    pub fn turns(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|one| !one.is_plain())
+    }
+
+    /// The column that a stored one is a part of; `None` where clients see nothing of it.
+    pub fn of_stored(&self, name: &str) -> Option<&LogicColumn> {
+        self.list.iter().find(|one| one.stored.iter().any(|stored| is_called(stored, name)))
+    }
+}
+
+fn is_called(column: &TableColumn, name: &str) -> bool {
+    column.name == name || column.name.to_lowercase() == name.to_lowercase()
+}
+
+/// The columns of a logic table as all rooms together show them; `None` where all are as they are stored. A room that
+/// comes later in the walking order is nearer to the storage units.
+///
+/// # Errors
+/// `Refused` where two rooms turn one column; `Internal` for a list that cannot be one.
+pub fn shown(
+    rooms: &[Arc<dyn Feature>],
+    table: &str,
+    stored: &[TableColumn],
+) -> Result<Option<LogicColumns>> {
+    let mut list: Option<Vec<LogicColumn>> = None;
+    for room in rooms.iter().rev() {
+        let Some(shows) = room.columns() else { continue };
+        let below = match &list {
+            None => stored.to_vec(),
+            Some(list) => list.iter().map(|one| one.column.clone()).collect(),
+        };
+        let Some(own) = shows.logic(table, &below) else { continue };
+        check(room.name(), table, (&own, &below))?;
+        list = Some(match list {
+            None => own,
+            Some(list) => over(own, &list, (room.name(), table))?,
+        });
+    }
+    let list =
+        list.filter(|list| list.len() != stored.len() || !list.iter().all(LogicColumn::is_plain));
+    Ok(list.map(|list| LogicColumns { list, stored: Arc::new(stored.to_vec()) }))
+}
+
+fn check(room: &str, table: &str, (own, below): (&[LogicColumn], &[TableColumn])) -> Result<()> {
+    for (at, one) in own.iter().enumerate() {
+        let is_again = own.iter().take(at).any(|other| is_called(&other.column, &one.column.name));
+        let is_there = |stored: &TableColumn| below.contains(stored);
+        if is_again || one.stored.is_empty() || !one.stored.iter().all(is_there) {
+            let name = &one.column.name;
+            return Err(Error::internal(format!(
+                "`{room}` shows a column `{name}` of `{table}` twice, or out of nothing"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What one room shows over what those nearer to the storage units do.
+fn over(
+    own: Vec<LogicColumn>,
+    below: &[LogicColumn],
+    (room, table): (&str, &str),
+) -> Result<Vec<LogicColumn>> {
+    let one = |one: LogicColumn| {
+        let find = |stored: &TableColumn| below.iter().find(|below| below.column == *stored);
+        if one.is_plain() {
+            return Ok(find(&one.column).cloned().unwrap_or(one));
+        }
+        match one.stored.iter().filter_map(find).all(LogicColumn::is_plain) {
+            true => Ok(one),
+            false => Err(Error::unsupported(
+                30001,
+                format!(
+                    "column `{}` of `{table}`, which `{room}` has stored as another, is another rule's already",
+                    one.column.name
+                ),
+                "let one rule only concern the column",
+            )),
+        }
+    };
+    own.into_iter().map(one).collect()
+}
