@@ -9,7 +9,7 @@ use crate::cells::CellMap;
 use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
-use crate::logic::{self, LogicColumns, ShowsColumns};
+use crate::logic::{self, LogicColumns, ShowsColumns, StoredName};
 use crate::request::Parameter;
 use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
@@ -236,5 +236,10 @@ impl Database {
         stored: &[TableColumn],
     ) -> Result<Option<LogicColumns>> {
         logic::shown(&self.features, table, stored)
+    }
+
+    /// What stored columns are called where clients see them, if that is another name or none.
+    pub fn stored_names(&self) -> Vec<StoredName> {
+        logic::names(&self.features)
     }
 }

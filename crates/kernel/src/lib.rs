@@ -58,7 +58,7 @@ pub use event::{Completion, CopyForm, CopyInput, Description, Event, Whole};
 pub use feature::{Context, Database, Feature, Room};
 pub use guard::Guard;
 pub use lists::Lists;
-pub use logic::{Compares, LogicColumn, LogicColumns, ShowsColumns};
+pub use logic::{Compares, LogicColumn, LogicColumns, ShowsColumns, StoredName};
 pub use merge::MergePlan;
 pub use position::Position;
 pub use presentation::Presentation;

@@ -15,6 +15,21 @@ pub trait ShowsColumns: Send + Sync + Debug {
     /// INSERT without a list takes them; `None` where all are as they are stored. `stored` are those that the table
     /// has, in table order. One that no logic column holds is not seen.
     fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>>;
+
+    /// Every stored column that clients see under another name or not at all, in all tables of the rule: what the
+    /// catalogue is told by, before any table's columns are read.
+    fn names(&self) -> Vec<StoredName>;
+}
+
+/// What a stored column is called where clients see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredName {
+    /// The logic table's key.
+    pub table: String,
+    /// What the table calls it.
+    pub stored: String,
+    /// What clients call it; `None` where they see nothing of it.
+    pub logic: Option<String>,
 }
 
 /// A column as clients see it.
@@ -115,6 +130,23 @@ pub fn shown(
     let list =
         list.filter(|list| list.len() != stored.len() || !list.iter().all(LogicColumn::is_plain));
     Ok(list.map(|list| LogicColumns { list, stored: Arc::new(stored.to_vec()) }))
+}
+
+/// What stored columns are called where clients see them, as all rooms together have it.
+pub fn names(rooms: &[Arc<dyn Feature>]) -> Vec<StoredName> {
+    let mut all: Vec<StoredName> = Vec::new();
+    for shows in rooms.iter().rev().filter_map(|room| room.columns()) {
+        for own in shows.names() {
+            let is_below = |below: &&mut StoredName| {
+                below.table == own.table && below.logic.as_deref() == Some(&*own.stored)
+            };
+            match all.iter_mut().find(is_below) {
+                Some(below) => below.logic = own.logic,
+                None => all.push(own),
+            }
+        }
+    }
+    all
 }
 
 fn check(room: &str, table: &str, (own, below): (&[LogicColumn], &[TableColumn])) -> Result<()> {

@@ -137,6 +137,54 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
     (Both, "SELECT 'secret' AS x, id FROM room_t WHERE id = 1"),
 ];
 
+/// Questions about the catalogue.
+pub(crate) const CATALOGUE: &[(In, &str)] = &[
+    (
+        Postgres,
+        "SELECT column_name, data_type, ordinal_position FROM information_schema.columns WHERE table_name IN ('room_t', 'room_u') ORDER BY table_name, ordinal_position",
+    ),
+    (
+        Postgres,
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'secret' AND table_name LIKE 'room%' ORDER BY 1",
+    ),
+    (
+        Postgres,
+        "SELECT count(*) AS n FROM information_schema.columns WHERE column_name LIKE 'secret\\_%' AND table_name LIKE 'room%'",
+    ),
+    (
+        Postgres,
+        "SELECT a.attname, a.attnum FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relname = 'room_t' AND a.attnum > 0 ORDER BY a.attnum",
+    ),
+    (
+        Postgres,
+        "SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = 'room_u'::regclass AND attnum > 0 ORDER BY attnum",
+    ),
+    (
+        Postgres,
+        "SELECT a.attname FROM pg_class i JOIN pg_index x ON x.indexrelid = i.oid JOIN pg_class t ON t.oid = x.indrelid JOIN pg_attribute a ON a.attrelid = i.oid WHERE t.relname = 'room_t' AND NOT x.indisprimary ORDER BY a.attnum",
+    ),
+    (
+        Postgres,
+        "SELECT column_name FROM information_schema.key_column_usage WHERE table_name = 'room_t' AND position_in_unique_constraint IS NULL ORDER BY constraint_name, ordinal_position",
+    ),
+    (
+        MariaDb,
+        "SELECT COLUMN_NAME, COLUMN_TYPE, ORDINAL_POSITION FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('room_t', 'room_u') ORDER BY TABLE_NAME, ORDINAL_POSITION",
+    ),
+    (
+        MariaDb,
+        "SELECT TABLE_NAME FROM information_schema.columns WHERE COLUMN_NAME = 'secret' AND TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'room%' ORDER BY 1",
+    ),
+    (
+        MariaDb,
+        "SELECT SEQ_IN_INDEX, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'room_t' AND INDEX_NAME <> 'PRIMARY' ORDER BY 1",
+    ),
+    (
+        MariaDb,
+        "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'room_u' ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION",
+    ),
+];
+
 /// Changes, run with several `{n}` one after the other. Behind each the units hold what was stored without the room.
 pub(crate) const CHANGES: &[(In, &str)] = &[
     (Both, "INSERT INTO room_t (id, secret, note) VALUES ({n}, 'n{n}', 'note')"),
@@ -286,6 +334,17 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (Postgres, "COPY room_t (id, secret) TO STDOUT"),
     (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t"),
     (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t (id, secret)"),
+    (Postgres, "SELECT indexdef FROM pg_indexes WHERE tablename = 'room_t'"),
+    (Postgres, "SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'room_t'"),
+    (
+        Postgres,
+        "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'room_t'::regclass",
+    ),
+    (Postgres, "SELECT has_column_privilege('room_t', 'secret_stored', 'SELECT')"),
+    (MariaDb, "SELECT VIEW_DEFINITION FROM information_schema.VIEWS"),
+    (MariaDb, "SELECT * FROM information_schema.INNODB_SYS_COLUMNS"),
+    (MariaDb, "SHOW FULL COLUMNS FROM room_t"),
+    (MariaDb, "SHOW INDEX FROM room_t"),
     (MariaDb, "SHOW COLUMNS FROM room_t"),
     (MariaDb, "DESCRIBE room_t"),
     (MariaDb, "SHOW CREATE TABLE room_t"),

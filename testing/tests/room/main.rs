@@ -28,7 +28,7 @@ use pando_kernel::{Format, TransactionType, Value};
 use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
-use cases::{CHANGES, COPIES, CURSORS, In, QUERIES, REFUSED, TRANSACTION};
+use cases::{CATALOGUE, CHANGES, COPIES, CURSORS, In, QUERIES, REFUSED, TRANSACTION};
 use house::{FAMILIES, Family, House, Told};
 
 /// All make the same tables: one test at a time.
@@ -228,6 +228,21 @@ fn each_execution_counts_once_and_the_one_too_many_changes_nothing() {
         assert!(house.client.execute(bound, Format::Text, None).await.is_err());
         assert_eq!(house.stored(1, "room_t").await, before, "{:?}", house.family);
         assert_eq!(before[0], "1 wen one");
+    });
+}
+
+#[test]
+fn the_catalogue_knows_the_column_under_its_own_name() {
+    each(async |house, failures| {
+        for sql in of(CATALOGUE, house.family) {
+            let expected = shown(house.straight(sql).await);
+            for _ in 0..3 {
+                let seen = shown(house.client.query(sql).await);
+                failures.note(house, sql, (seen, expected.clone()));
+            }
+            let seen = shown(house.client.execute((sql, vec![]), Format::Text, None).await);
+            failures.note(house, &format!("{sql} prepared"), (seen, expected.clone()));
+        }
     });
 }
 

@@ -11,7 +11,8 @@ use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
 use pando_kernel::merge::Position;
 use pando_kernel::route::{Need, Route};
 use pando_kernel::{
-    CellMap, CellTurn, Column, Compares, LogicColumn, Shortcut, ShowsColumns, Target, Value,
+    CellMap, CellTurn, Column, Compares, LogicColumn, Shortcut, ShowsColumns, StoredName, Target,
+    Value,
 };
 use pando_sql::ast::Statement;
 
@@ -124,6 +125,15 @@ impl ShowsColumns for Turning {
             _ => LogicColumn::plain(stored.clone()),
         };
         TABLES.contains(&table).then(|| stored.iter().map(logic).collect())
+    }
+
+    fn names(&self) -> Vec<StoredName> {
+        let name = |table: &str| StoredName {
+            table: table.to_owned(),
+            stored: STORED.to_owned(),
+            logic: Some(LOGIC.to_owned()),
+        };
+        TABLES.map(name).to_vec()
     }
 }
 

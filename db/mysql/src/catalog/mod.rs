@@ -1,6 +1,7 @@
 //! MySQL's and MariaDB's catalogue, shown as the logical database's: tables of `information_schema` that name tables or databases are replaced
 //! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
 
+mod columns;
 mod create;
 mod labels;
 mod maintained;
@@ -49,6 +50,7 @@ impl Presentation for MySql {
     }
 
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
+        columns::check(stmt, view)?;
         let mut edits = Edits::default();
         let mut replaced: Vec<Span> = Vec::new();
         let mut named: Vec<String> = Vec::new();
