@@ -70,7 +70,17 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Changes the statement for one target: its text, and values in it. The lines of COPY FROM and LOAD DATA are sent as
+    /// Changes the statement for one target: its text, and values in it.
+    ///
+    /// The statement is the client's, in the names that clients know, as planning has it by then: a `*` over tables of
+    /// which some columns are not as they are stored, and the list of an INSERT into one that has none, are written out
+    /// (but TABLE t, and a `*` over a join by USING or of things without a name); the database's own name is gone; rows
+    /// of several units may need further select items, or an order, which stand in it as well ([`Changes::is_added`]).
+    /// Steps of a statement come as statements of their own. Of what is read for an assembly a room that shows columns
+    /// sees nothing ([`Room::columns`]), and of the statement over it all. Names that a room writes are those of the units:
+    /// no other room sees them, so a table's name in front of one is to be copied only where it is an alias.
+    ///
+    /// The lines of COPY FROM and LOAD DATA are sent as
     /// they come: a room that has values of their table stored as others refuses these statements here.
     ///
     /// # Errors

@@ -188,3 +188,118 @@ fn over(
     };
     own.into_iter().map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::Attribute;
+    use crate::feature::Room;
+    use crate::value::Kind;
+
+    /// Shows a stored column under another name, and hides one.
+    #[derive(Debug)]
+    struct Renames {
+        stored: &'static str,
+        logic: &'static str,
+        hidden: &'static str,
+    }
+
+    impl Room for Renames {
+        fn name(&self) -> &'static str {
+            self.logic
+        }
+
+        fn columns(&self) -> Option<&dyn ShowsColumns> {
+            Some(self)
+        }
+    }
+
+    impl Feature for Renames {}
+
+    impl ShowsColumns for Renames {
+        fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
+            let seen = stored.iter().filter(|own| own.name != self.hidden);
+            let one = |own: &TableColumn| match own.name == self.stored {
+                true => LogicColumn {
+                    column: TableColumn { name: self.logic.into(), ..own.clone() },
+                    compares: Compares::EqualOnly,
+                    stored: vec![own.clone()],
+                },
+                false => LogicColumn::plain(own.clone()),
+            };
+            (table == "t").then(|| seen.map(one).collect())
+        }
+
+        fn names(&self) -> Vec<StoredName> {
+            let name = |stored: &str, logic: Option<&str>| StoredName {
+                table: "t".into(),
+                stored: stored.into(),
+                logic: logic.map(str::to_owned),
+            };
+            vec![name(self.stored, Some(self.logic)), name(self.hidden, None)]
+        }
+    }
+
+    fn column(name: &str) -> TableColumn {
+        TableColumn {
+            name: name.into(),
+            kind: Kind::Int,
+            type_name: String::new(),
+            collation: String::new(),
+            collate: String::new(),
+            primary_key: false,
+            auto_increment: false,
+            nullable: true,
+            attribute: Attribute::default(),
+        }
+    }
+
+    fn rooms(list: &[(&'static str, &'static str, &'static str)]) -> Vec<Arc<dyn Feature>> {
+        let room = |&(stored, logic, hidden): &(_, _, _)| -> Arc<dyn Feature> {
+            Arc::new(Renames { stored, logic, hidden })
+        };
+        list.iter().map(room).collect()
+    }
+
+    /// `logic<stored` of each column, without the latter where it is plain.
+    fn check(list: &[(&'static str, &'static str, &'static str)], expected: &str) {
+        let stored = ["a", "b", "c", "d"].map(column);
+        let told = match shown(&rooms(list), "t", &stored) {
+            Err(_) => "refused".to_owned(),
+            Ok(None) => "as stored".to_owned(),
+            Ok(Some(logic)) => {
+                let one = |one: &LogicColumn| match one.is_plain() {
+                    true => one.column.name.clone(),
+                    false => format!("{}<{}", one.column.name, one.stored[0].name),
+                };
+                logic.list.iter().map(one).collect::<Vec<_>>().join(" ")
+            }
+        };
+        assert_eq!(told, expected, "{list:?}");
+    }
+
+    #[test]
+    fn the_room_that_comes_last_is_nearest_to_what_is_stored() {
+        check(&[], "as stored");
+        check(&[("a", "a2", "d")], "a2<a b c");
+        check(&[("b", "b2", "c"), ("a", "a2", "d")], "a2<a b2<b");
+        // The first knows a column by the name that the second gives it.
+        check(&[("a2", "a3", ""), ("b", "a2", "d")], "refused");
+        check(&[("a", "a2", ""), ("a", "a3", "")], "a3<a b c d");
+    }
+
+    #[test]
+    fn a_name_is_told_once_for_each_column() {
+        check(&[("a", "b", "")], "refused");
+        let names = names(&rooms(&[("b", "b2", "c"), ("a", "a2", "d")]));
+        let told: Vec<String> =
+            names.iter().map(|one| format!("{}>{:?}", one.stored, one.logic)).collect();
+        assert_eq!(told.join(" "), r#"a>Some("a2") d>None b>Some("b2") c>None"#);
+    }
+
+    #[test]
+    fn other_tables_are_as_they_are_stored() {
+        let shown = shown(&rooms(&[("a", "a2", "d")]), "u", &[column("a")]);
+        assert!(shown.is_ok_and(|logic| logic.is_none()));
+    }
+}

@@ -107,6 +107,10 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
         "SELECT t.*, u.secret AS other FROM room_t t LEFT JOIN room_u u ON u.id = t.id + 1 AND u.secret <> t.secret",
     ),
     (Both, "SELECT t.secret FROM room_t t JOIN room_u u ON u.id = t.id + 1 WHERE t.id < 3"),
+    (
+        Both,
+        "SELECT t.id AS a, u.id AS b FROM room_t t JOIN room_u u ON u.secret = t.secret WHERE t.secret IN ('ab', 'cd')",
+    ),
     (Both, "SELECT id FROM room_t WHERE secret IN (SELECT secret FROM room_u WHERE id > 3)"),
     (
         Both,

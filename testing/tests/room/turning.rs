@@ -17,13 +17,15 @@ use pando_kernel::{
 use pando_sql::ast::Statement;
 
 use crate::asked::{ByValue, asked, elsewhere};
-use crate::edits;
+use crate::edits::{self, Turns};
 use crate::places;
 
 /// The column as clients know it.
 pub(crate) const LOGIC: &str = "secret";
 /// The column as it stands on storage units.
 pub(crate) const STORED: &str = "secret_stored";
+/// What it is stored as besides, in one form of the room: what lists of constants are compared with.
+pub(crate) const ASKED: &str = "secret_asked";
 /// The tables that have it.
 pub(crate) const TABLES: [&str; 2] = ["room_t", "room_u"];
 /// Where rows with [`crate::asked::VALUE`] are.
@@ -61,24 +63,51 @@ impl ValueMap for Around {
     }
 }
 
+/// As how many columns it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    One,
+    Two,
+}
+
+/// Texts with a sign in front: what lists of constants are compared with.
+#[derive(Debug)]
+struct Signed;
+
+impl ValueMap for Signed {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        match value {
+            Value::Text(text) => Ok(Value::Text(format!("={text}"))),
+            other => Err(Error::new(ErrorKind::Value(format!("{other:?} is no text")))),
+        }
+    }
+}
+
 /// The room.
 #[derive(Debug)]
 pub(crate) struct Turning {
     interest: Interest,
     plain: Arc<dyn CellTurn>,
     renamed: Arc<dyn CellTurn>,
-    stored: Turn,
+    turns: Turns,
     /// How many executions it lets through yet.
     budget: Arc<AtomicI64>,
 }
 
 impl Turning {
-    pub(crate) fn new(budget: Arc<AtomicI64>) -> Self {
+    pub(crate) fn new(form: Form, budget: Arc<AtomicI64>) -> Self {
+        let asked: Option<Arc<dyn ValueMap>> = match form {
+            Form::One => None,
+            Form::Two => Some(Arc::new(Signed)),
+        };
         Self {
             interest: Interest::new(TABLES.map(|table| (table, LOGIC))),
             plain: Arc::new(Around { renames: false }),
             renamed: Arc::new(Around { renames: true }),
-            stored: Turn(Arc::new(Around { renames: false })),
+            turns: Turns {
+                stored: Turn(Arc::new(Around { renames: false })),
+                asked: asked.map(Turn),
+            },
             budget,
         }
     }
@@ -116,24 +145,29 @@ impl Room for Turning {
 
 impl ShowsColumns for Turning {
     fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
-        let logic = |stored: &TableColumn| match stored.name.as_str() {
+        let asked = stored.iter().find(|column| column.name == ASKED);
+        let logic = |own: &TableColumn| match own.name.as_str() {
             STORED => LogicColumn {
-                column: TableColumn { name: LOGIC.to_owned(), ..stored.clone() },
+                column: TableColumn { name: LOGIC.to_owned(), ..own.clone() },
                 compares: Compares::EqualOnly,
-                stored: vec![stored.clone()],
+                stored: std::iter::once(own).chain(asked).cloned().collect(),
             },
-            _ => LogicColumn::plain(stored.clone()),
+            _ => LogicColumn::plain(own.clone()),
         };
-        TABLES.contains(&table).then(|| stored.iter().map(logic).collect())
+        let seen = stored.iter().filter(|own| own.name != ASKED);
+        TABLES.contains(&table).then(|| seen.map(logic).collect())
     }
 
     fn names(&self) -> Vec<StoredName> {
-        let name = |table: &str| StoredName {
+        let name = |table: &str, stored: &str, logic: Option<&str>| StoredName {
             table: table.to_owned(),
-            stored: STORED.to_owned(),
-            logic: Some(LOGIC.to_owned()),
+            stored: stored.to_owned(),
+            logic: logic.map(str::to_owned),
         };
-        TABLES.map(name).to_vec()
+        let told = TABLES.map(|table| name(table, STORED, Some(LOGIC)));
+        let asked = TABLES.map(|table| name(table, ASKED, None));
+        let asked = asked.into_iter().filter(|_| self.turns.asked.is_some());
+        told.into_iter().chain(asked).collect()
     }
 }
 
@@ -167,7 +201,7 @@ impl Feature for Turning {
         let uses = self.known(ctx, stmt)?;
         let told = uses.columns.iter().filter(|one| !changes.is_added(one.span));
         places::check(told, &uses.stars)?;
-        edits::write(ctx, stmt, &uses, (changes, &self.stored))
+        edits::write(ctx, stmt, &uses, (changes, &self.turns))
     }
 
     fn shown(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>> {

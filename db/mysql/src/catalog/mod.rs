@@ -1,5 +1,4 @@
-//! MySQL's and MariaDB's catalogue, shown as the logical database's: tables of `information_schema` that name tables or databases are replaced
-//! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
+//! MySQL's and MariaDB's catalogue as the logical database's: sub-queries in the place of its tables, SHOW as queries of them.
 
 mod columns;
 mod create;

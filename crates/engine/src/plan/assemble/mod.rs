@@ -11,7 +11,7 @@ mod keyed;
 mod names;
 mod stored;
 mod tables;
-mod walk;
+pub(super) mod walk;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;

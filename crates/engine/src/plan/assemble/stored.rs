@@ -53,9 +53,9 @@ fn written(ctx: &Context<'_>, stmt: &Statement, target: &Target, edits: Edits) -
     let mut edits = changes.edits(&edits, &Edits::default())?;
     // While it is only described no value is known, and none is sent.
     let bound = |one: &TurnedParameter| {
-        let TurnedParameter { span, turn, is_further, .. } = one.clone();
+        let TurnedParameter { span, turn, put, .. } = one.clone();
         let value = ctx.parameter(one.index)?.clone();
-        Some(TurnedLiteral { span, value, turn, is_further })
+        Some(TurnedLiteral { span, value, turn, put })
     };
     let bound: Vec<TurnedLiteral> = changes.parameters().iter().filter_map(bound).collect();
     write_literals(changes.literals(), ctx.dialect, &mut edits)?;
