@@ -93,3 +93,99 @@ pub(super) fn is_seen(view: &View<'_>, table: Option<&str>) -> Option<String> {
     let hidden: Vec<String> = hidden.collect();
     (!hidden.is_empty()).then(|| format!(" AND ({}) IS NOT TRUE", hidden.join(" OR ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use pando_kernel::dialect::{Facts, TableColumn};
+    use pando_kernel::feature::Catalog;
+    use pando_kernel::presentation::{Presentation, Presented};
+    use pando_kernel::route::UnitName;
+
+    use super::*;
+    use crate::dialect::SYNTAX;
+
+    /// Every table has these columns.
+    #[derive(Debug)]
+    struct Same;
+
+    impl Catalog for Same {
+        fn columns(&self, _: &str) -> Option<Arc<Vec<TableColumn>>> {
+            let column = |name: &str| TableColumn {
+                name: name.to_owned(),
+                kind: pando_kernel::Kind::Text,
+                type_name: "varchar(64)".to_owned(),
+                collation: String::new(),
+                collate: String::new(),
+                primary_key: false,
+                auto_increment: false,
+                nullable: true,
+                attribute: Default::default(),
+            };
+            let names = ["TABLE_NAME", "COLUMN_NAME", "REFERENCED_COLUMN_NAME", "EXPRESSION"];
+            Some(Arc::new(names.map(column).to_vec()))
+        }
+
+        fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+            None
+        }
+    }
+
+    fn presented(text: &str, columns: &[ShownColumn]) -> String {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables: &[],
+            columns,
+            catalog: &Same,
+        };
+        match MySql.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {
+            Ok(Presented::Edits(edits)) => edits.apply(text),
+            Ok(Presented::Needs(need)) => format!("{need:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn turned() -> [ShownColumn; 2] {
+        let column = |stored: &str, logic: Option<&str>| ShownColumn {
+            table: "t_0".into(),
+            stored: stored.into(),
+            logic: logic.map(Into::into),
+        };
+        [column("kept", Some("name")), column("also", None)]
+    }
+
+    #[test]
+    fn names_of_columns_are_those_that_clients_see() {
+        let text = presented("SELECT * FROM information_schema.STATISTICS", &turned());
+        for part in [
+            "CASE WHEN x.TABLE_NAME = 't_0' AND x.`COLUMN_NAME` = 'kept' THEN 'name' ELSE x.`COLUMN_NAME` END",
+            "CASE WHEN x.REFERENCED_TABLE_NAME = 't_0' AND x.`REFERENCED_COLUMN_NAME` = 'kept' THEN 'name'",
+            "REPLACE(x.`EXPRESSION`, '`kept`', IF(x.TABLE_NAME = 't_0', '`name`', '`kept`'))",
+            "AND (x.TABLE_NAME = 't_0' AND x.COLUMN_NAME = 'also') IS NOT TRUE",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!presented("SELECT * FROM information_schema.COLUMNS", &[]).contains("kept"));
+    }
+
+    #[test]
+    fn what_tells_them_in_texts_is_refused() {
+        for text in [
+            "SELECT * FROM information_schema.views",
+            "SELECT * FROM information_schema.INNODB_COLUMNS",
+            "SELECT * FROM mysql.column_stats",
+            "SELECT * FROM information_schema.PARTITIONS",
+        ] {
+            assert!(
+                presented(text, &turned()).contains("tells columns as they are stored"),
+                "{text}"
+            );
+            assert!(!presented(text, &[]).contains("tells columns as they are stored"), "{text}");
+        }
+    }
+}

@@ -167,3 +167,99 @@ impl Place {
         format!("x.{} = {stored} AND {of_table}", self.column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use pando_kernel::dialect::Facts;
+    use pando_kernel::feature::Catalog;
+    use pando_kernel::presentation::{Presentation, Presented};
+    use pando_kernel::route::UnitName;
+
+    use super::*;
+    use crate::dialect::{Postgres, SYNTAX};
+
+    /// Every relation has these columns.
+    #[derive(Debug)]
+    struct Same;
+
+    impl Catalog for Same {
+        fn columns(&self, _: &str) -> Option<Arc<Vec<TableColumn>>> {
+            let column = |name: &str| TableColumn {
+                name: name.to_owned(),
+                kind: pando_kernel::Kind::Text,
+                type_name: "name".to_owned(),
+                collation: String::new(),
+                collate: String::new(),
+                primary_key: false,
+                auto_increment: false,
+                nullable: true,
+                attribute: Default::default(),
+            };
+            Some(Arc::new(["attname", "table_name", "column_name"].map(column).to_vec()))
+        }
+
+        fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+            None
+        }
+    }
+
+    fn presented(text: &str, columns: &[ShownColumn]) -> String {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables: &[],
+            columns,
+            catalog: &Same,
+        };
+        match Postgres.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {
+            Ok(Presented::Edits(edits)) => edits.apply(text),
+            Ok(Presented::Needs(need)) => format!("{need:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn turned() -> [ShownColumn; 2] {
+        let column = |stored: &str, logic: Option<&str>| ShownColumn {
+            table: "t_0".into(),
+            stored: stored.into(),
+            logic: logic.map(Into::into),
+        };
+        [column("kept", Some("name")), column("also", None)]
+    }
+
+    #[test]
+    fn names_of_columns_are_those_that_clients_see() {
+        let text = presented("SELECT * FROM information_schema.columns", &turned());
+        let case = "(CASE WHEN x.column_name = 'kept' AND x.table_name = 't_0' THEN 'name' ELSE x.column_name END)::name";
+        assert!(text.contains(case), "{text}");
+        let hidden = "(x.column_name = 'also' AND x.table_name = 't_0') IS NOT TRUE";
+        assert!(text.contains(hidden), "{text}");
+        let text = presented("SELECT * FROM pg_attribute", &turned());
+        assert!(text.contains("CASE WHEN x.attname = 'kept' AND x.attrelid IN (SELECT"), "{text}");
+        assert!(!presented("SELECT * FROM pg_attribute", &[]).contains("CASE WHEN x.attname"));
+    }
+
+    #[test]
+    fn what_tells_them_in_texts_is_refused() {
+        for text in [
+            "SELECT * FROM pg_indexes",
+            "SELECT * FROM information_schema.views",
+            "SELECT pg_get_indexdef(indexrelid) FROM pg_index",
+            "SELECT pg_catalog.pg_get_constraintdef(oid, true) FROM pg_constraint",
+            "SELECT pg_get_expr(indpred, indrelid) FROM pg_index",
+        ] {
+            assert!(
+                presented(text, &turned()).contains("tells columns as they are stored"),
+                "{text}"
+            );
+            assert!(!presented(text, &[]).contains("tells columns as they are stored"), "{text}");
+        }
+        let default = "SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d";
+        assert!(presented(default, &turned()).starts_with("SELECT pg_get_expr"));
+    }
+}
