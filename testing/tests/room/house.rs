@@ -18,7 +18,7 @@ use pando_pool::{Options, Pool};
 use pando_testing::poll::Threads;
 use pando_transaction::Aside;
 
-use crate::turning::{ASIDE, LOGIC, STORED, TABLES, Turning};
+use crate::turning::{ASIDE, ASKED, Form, LOGIC, STORED, TABLES, Turning};
 
 /// A family of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,15 +85,16 @@ rules:
 
     /// The database with the room behind all others, over fresh tables; `None` with a visible line where no server of
     /// the family runs.
-    pub(crate) async fn house(self, kind: TransactionType) -> Option<House> {
+    pub(crate) async fn house(self, form: Form, kind: TransactionType) -> Option<House> {
         let left = Arc::new(AtomicI64::new(i64::MAX));
-        self.house_with(Arc::new(Turning::new(Arc::clone(&left))), left, kind).await
+        let room = Arc::new(Turning::new(form, Arc::clone(&left)));
+        self.house_with((room, form), left, kind).await
     }
 
     /// The same with another room.
     pub(crate) async fn house_with(
         self,
-        room: Arc<dyn Feature>,
+        (room, form): (Arc<dyn Feature>, Form),
         left: Arc<AtomicI64>,
         kind: TransactionType,
     ) -> Option<House> {
@@ -109,7 +110,7 @@ rules:
             built.units.iter().map(|unit| Arc::clone(&unit.connector)).collect();
         for (at, connector) in connectors.iter().enumerate() {
             let mut aside = Aside::open(Arc::clone(connector), Arc::clone(&runtime)).await.unwrap();
-            for sql in tables(at) {
+            for sql in tables(at, form) {
                 aside.rows(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
         }
@@ -127,7 +128,7 @@ rules:
         let session = engine.open(login).unwrap();
         let client = Client { session, columns: None };
         let straight = connectors[3].connect(&runtime).await.unwrap();
-        Some(House { family: self, client, straight, connectors, runtime, left })
+        Some(House { family: self, form, client, straight, connectors, runtime, left })
     }
 
     /// A statement's texts lifted out as parameters.
@@ -149,13 +150,15 @@ rules:
 }
 
 /// What makes the tables of one of the four databases.
-fn tables(at: usize) -> Vec<String> {
+fn tables(at: usize, form: Form) -> Vec<String> {
     let (column, is_straight) = if at == 3 { (LOGIC, true) } else { (STORED, false) };
+    let is_two = form == Form::Two && !is_straight;
+    let further = if is_two { format!(", {ASKED} VARCHAR(20)") } else { String::new() };
     let mut all = Vec::new();
     for table in TABLES {
         all.push(format!("DROP TABLE IF EXISTS {table}"));
         all.push(format!(
-            "CREATE TABLE {table} (id INT PRIMARY KEY, {column} VARCHAR(20), note VARCHAR(20), UNIQUE (id, {column}))"
+            "CREATE TABLE {table} (id INT PRIMARY KEY, {column} VARCHAR(20), note VARCHAR(20){further}, UNIQUE (id, {column}))"
         ));
         for (id, secret, note) in ROWS {
             let value = secret.map_or("NULL".to_owned(), |meant| match is_straight {
@@ -163,7 +166,9 @@ fn tables(at: usize) -> Vec<String> {
                 false => format!("'{}'", meant.chars().rev().collect::<String>()),
             });
             if is_straight || id % 2 == at as i64 {
-                all.push(format!("INSERT INTO {table} VALUES ({id}, {value}, '{note}')"));
+                let asked = secret.map_or("NULL".to_owned(), |meant| format!("'={meant}'"));
+                let asked = if is_two { format!(", {asked}") } else { String::new() };
+                all.push(format!("INSERT INTO {table} VALUES ({id}, {value}, '{note}'{asked})"));
             }
         }
     }
@@ -190,6 +195,7 @@ impl Told {
 /// The database, its client, and what stands beside it.
 pub(crate) struct House {
     pub(crate) family: Family,
+    form: Form,
     pub(crate) client: Client,
     straight: Box<dyn Backend>,
     connectors: Vec<Arc<dyn Connector>>,
@@ -217,6 +223,13 @@ impl House {
         let connector = Arc::clone(&self.connectors[unit]);
         let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
         let sql = format!("SELECT id, {column}, note FROM {table} ORDER BY id");
+        if unit < 2 && self.form == Form::Two {
+            // What is stored twice means the same.
+            let sql = format!(
+                "SELECT id FROM {table} WHERE COALESCE(REVERSE({STORED}), '-') <> COALESCE(SUBSTRING({ASKED}, 2), '-')"
+            );
+            assert_eq!(aside.rows(&sql).await.unwrap(), Vec::<Vec<Value>>::new(), "{table}");
+        }
         let rows = aside.rows(&sql).await.unwrap();
         rows.iter().map(|row| row.iter().map(written).collect::<Vec<_>>().join(" ")).collect()
     }
