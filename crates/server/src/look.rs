@@ -15,7 +15,7 @@ use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature};
 
 use crate::inquiry::Inquiry;
-use crate::server::configuration;
+use crate::wrong::configuration;
 
 /// A database whose storage units can be asked, served or not.
 pub(crate) struct Look<'l> {
