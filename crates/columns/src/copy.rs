@@ -7,7 +7,6 @@ use crate::analysis::{Analysis, Result};
 use crate::lookup::Mention;
 use crate::outlet::Outlet;
 use crate::scope::{Columns, Label, Nature, Scope, Source};
-use crate::stop::Stop;
 use crate::uses::{Place, Reference};
 
 impl<'a> Analysis<'a> {

@@ -59,8 +59,9 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Changes the statement for one target: its text, and values in it. The lines of COPY FROM and LOAD DATA are sent as
-    /// they come: a room that has values of their table stored as others refuses these statements here.
+    /// Changes the statement for one target: its text, and values in it. Of COPY FROM and LOAD DATA it names the fields
+    /// of the lines that are stored as others ([`Changes::field`]), the same for every target: a room that names none has
+    /// them sent as they come.
     ///
     /// # Errors
     /// `Refused`.

@@ -44,6 +44,12 @@ pub trait Transfer: Send + Sync + Debug {
     /// What stands between the columns and VALUES so that every value is taken as it is; empty where the language needs nothing.
     fn keep_given(&self) -> &'static str;
 
+    /// A query of the one value that names the character set in which a server reads files whose statement names none;
+    /// `None` where it takes them as it takes statements.
+    fn letters_query(&self) -> Option<&'static str> {
+        None
+    }
+
     /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
     /// again: [`Transfer::read_obstacle`] reads them.
     fn obstacles_query(&self, table: &str) -> String;

@@ -6,7 +6,7 @@ use pando_columns::{Given, Place, Reference, Rows, Star, StarPlace, Use, Uses, V
 use pando_kernel::changes::{Changes, Turn};
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
-use pando_sql::ast::{Expr, InsertSource, Kind, Node, Statement};
+use pando_sql::ast::{CopyDirection, Expr, InsertSource, Kind, Node, Statement};
 use pando_sql::{Span, visit};
 
 use crate::turning::{LOGIC, STORED, refused};
@@ -29,6 +29,11 @@ pub(crate) fn write(
         if let Place::InsertColumn { at, rows: Rows::Values(_) } = &one.place {
             inserted(ctx, stmt, *at, &mut |expr| changes.value(expr, turn))?;
         }
+        if let Place::Field { at } = one.place
+            && brings_lines(&stmt.kind)
+        {
+            changes.field(at, turn)?;
+        }
         for value in met(&one.place) {
             let (Value::Literal(span) | Value::Parameter { span, .. }) = value;
             let expr = constants.get(&span).ok_or_else(|| refused("a value was not found"))?;
@@ -39,6 +44,13 @@ pub(crate) fn write(
         changes.text().replace(star.span, spelled_out(ctx, stmt, star));
     }
     Ok(())
+}
+
+fn brings_lines(kind: &Kind) -> bool {
+    match kind {
+        Kind::Copy(copy) => copy.direction != CopyDirection::ToClient,
+        kind => matches!(kind, Kind::Load(_)),
+    }
 }
 
 fn rename(stmt: &Statement, one: &Use, changes: &mut Changes) {

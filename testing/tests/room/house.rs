@@ -13,12 +13,12 @@ use pando_kernel::request::{CursorId, Execute, Parameter, Pipeline, Request};
 use pando_kernel::row::Rows;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Login, Session as _};
-use pando_kernel::{Columns, Format, TransactionType, Value};
+use pando_kernel::{Columns, CopyInput, Format, TransactionType, Value};
 use pando_pool::{Options, Pool};
 use pando_testing::poll::Threads;
 use pando_transaction::Aside;
 
-use crate::turning::{ASIDE, LOGIC, STORED, TABLES, Turning};
+use crate::turning::{ASIDE, LOGIC, OTHERS, STORED, TABLES, Turning};
 
 /// A family of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,10 @@ impl Family {
     fn configuration(self, folder: &Path, port: &str) -> pando_config::Configuration {
         let [ds_0, ds_1, aside, straight] =
             ["ds_0", "ds_1", "direct", "test"].map(|name| self.url(port, name));
+        let single = match self {
+            Self::Postgres => "public.room_s",
+            Self::MariaDb => "room_s",
+        };
         let text = format!(
             "databaseName: shop
 dataSources:
@@ -77,6 +81,10 @@ rules:
   bindingTables: [\"room_t, room_u\"]
   shardingAlgorithms:
     db: {{type: INLINE, props: {{algorithm-expression: \"ds_${{id % 2}}\"}}}}
+- !BROADCAST
+  tables: [room_b]
+- !SINGLE
+  tables: [\"ds_0.{single}\"]
 "
         );
         std::fs::write(folder.join("database-shop.yaml"), text).unwrap();
@@ -123,7 +131,8 @@ rules:
         let engine = Engine::new(Arc::clone(&runtime));
         let settings = Settings { transaction_type: kind, ..Settings::default() };
         engine.publish(Snapshot { databases: vec![live], settings });
-        let login = Login { database: Some("shop".into()), ..Login::default() };
+        let database = Some("shop".into());
+        let login = Login { database, is_administrator: true, ..Login::default() };
         let session = engine.open(login).unwrap();
         let client = Client { session, columns: None };
         let straight = connectors[3].connect(&runtime).await.unwrap();
@@ -167,6 +176,14 @@ fn tables(at: usize) -> Vec<String> {
             }
         }
     }
+    for table in OTHERS {
+        all.push(format!("DROP TABLE IF EXISTS {table}"));
+        if at == 0 || table == "room_b" {
+            all.push(format!(
+                "CREATE TABLE {table} (id INT PRIMARY KEY, {STORED} VARCHAR(20), note VARCHAR(20))"
+            ));
+        }
+    }
     all
 }
 
@@ -175,6 +192,8 @@ fn tables(at: usize) -> Vec<String> {
 pub(crate) struct Told {
     pub(crate) labels: Vec<String>,
     pub(crate) rows: Vec<String>,
+    /// What is copied, in one piece.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Told {
@@ -182,6 +201,7 @@ impl Told {
     pub(crate) fn in_order_of(mut self, sql: &str) -> Self {
         if !sql.contains("ORDER BY") {
             self.rows.sort();
+            self.bytes.clear();
         }
         self
     }
@@ -219,6 +239,31 @@ impl House {
         let sql = format!("SELECT id, {column}, note FROM {table} ORDER BY id");
         let rows = aside.rows(&sql).await.unwrap();
         rows.iter().map(|row| row.iter().map(written).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// What the server says to bulk data for the table without the room.
+    pub(crate) async fn straight_bulk(&mut self, sql: &str, data: &[u8]) -> Result<()> {
+        let backend = &mut *self.straight;
+        backend.start(Execution::Text(sql.into()))?;
+        loop {
+            match std::future::poll_fn(|cx| backend.poll_event(cx)).await? {
+                Event::CopyIn(_) | Event::SendFile(_) => {
+                    backend.copy(CopyInput::Data(data.to_vec().into()))?;
+                    backend.copy(CopyInput::Done)?;
+                }
+                Event::Done => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The rows of a table as one unit has them, field by field.
+    pub(crate) async fn rows(&self, unit: usize, table: &str) -> Vec<Vec<Value>> {
+        let column = if unit == 3 { LOGIC } else { STORED };
+        let connector = Arc::clone(&self.connectors[unit]);
+        let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
+        let sql = format!("SELECT id, {column}, note FROM {table} ORDER BY id");
+        aside.rows(&sql).await.unwrap()
     }
 
     /// Where the units do not hold from behind what the table without the room holds.
@@ -263,7 +308,10 @@ fn show(event: &Event, columns: &mut Option<Columns>, told: &mut Told) {
             told.labels = found.list.iter().map(|column| column.name.clone()).collect();
             *columns = Some(found.clone());
         }
-        Event::CopyData(data) => told.rows.push(String::from_utf8_lossy(data).into_owned()),
+        Event::CopyData(data) => {
+            told.bytes.extend_from_slice(data);
+            told.rows.push(String::from_utf8_lossy(data).into_owned());
+        }
         Event::Rows(rows) => told.rows.extend(read(columns.as_ref().unwrap(), rows)),
         _ => {}
     }
@@ -314,6 +362,16 @@ impl Client {
 
     pub(crate) async fn query(&mut self, sql: &str) -> Result<Told> {
         self.request(Request::Query(sql.into())).await
+    }
+
+    /// A statement with bulk data, which comes in such pieces.
+    pub(crate) async fn bulk(&mut self, sql: &str, pieces: &[&[u8]]) -> Result<Told> {
+        self.query(sql).await?;
+        for piece in pieces {
+            let data = CopyInput::Data(piece.to_vec().into());
+            self.session.run(Request::Copy(data)).await?;
+        }
+        self.request(Request::Copy(CopyInput::Done)).await
     }
 
     /// A prepared statement's answer in this form, so many rows at a time.

@@ -10,12 +10,15 @@
 )]
 
 mod asked;
+mod bulk;
 mod cases;
 mod edits;
 mod house;
 mod places;
+mod split;
 mod turning;
 
+use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +32,7 @@ use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
 use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED, TRANSACTION};
-use house::{FAMILIES, Family, House, Told};
+use house::{FAMILIES, Family, House};
 
 /// All make the same tables: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -48,7 +51,7 @@ fn each(check: impl AsyncFn(&mut House, &mut Failures)) {
             }
         });
     }
-    assert!(failures.0.is_empty(), "\n{}", failures.0.join("\n"));
+    failures.tell();
 }
 
 impl In {
@@ -71,6 +74,10 @@ fn of(cases: &[(In, &'static str)], family: Family) -> Vec<&'static str> {
 struct Failures(Vec<String>);
 
 impl Failures {
+    fn tell(&self) {
+        assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
+    }
+
     /// Tells of each statement once.
     fn note(&mut self, house: &House, sql: &str, (seen, expected): (String, String)) {
         let head = format!("{:?} {sql}\n", house.family);
@@ -81,7 +88,7 @@ impl Failures {
 }
 
 /// An answer, or why there is none.
-fn shown(told: Result<Told>) -> String {
+fn shown<T: Debug>(told: Result<T>) -> String {
     told.map_or_else(|error| error.to_string(), |told| format!("{told:?}"))
 }
 

@@ -40,6 +40,7 @@ fn check_one(one: &Use, order: Order) -> Result<()> {
         | Place::InList { .. }
         | Place::NullTest
         | Place::GroupKey
+        | Place::Field { .. }
         | Place::ConflictTarget => true,
         Place::Aggregate { function, .. } => function == "count",
         Place::OrderKey => order == Order::IsOfGroups,
@@ -47,7 +48,6 @@ fn check_one(one: &Use, order: Order) -> Result<()> {
         | Place::Between { .. }
         | Place::Ordered { .. }
         | Place::Like { .. }
-        | Place::Field { .. }
         | Place::Definition(_)
         | Place::Inside { .. } => false,
     };

@@ -24,6 +24,10 @@ pub(crate) const LOGIC: &str = "secret";
 pub(crate) const STORED: &str = "secret_stored";
 /// The tables that have it.
 pub(crate) const TABLES: [&str; 2] = ["room_t", "room_u"];
+/// Tables of one unit, and the same on all.
+pub(crate) const OTHERS: [&str; 2] = ["room_s", "room_b"];
+/// A text that cannot be stored.
+pub(crate) const UNSTORABLE: &str = "unstorable";
 /// Where rows with [`crate::asked::VALUE`] are.
 pub(crate) const ASIDE: &str = "ds_aside";
 
@@ -55,6 +59,9 @@ impl CellTurn for Around {
 
 impl ValueMap for Around {
     fn turned(&self, value: &Value) -> Result<Value> {
+        if matches!(value, Value::Text(text) if text == UNSTORABLE) {
+            return Err(Error::new(ErrorKind::Value(format!("`{UNSTORABLE}` cannot be stored"))));
+        }
         self.value(value.clone())
     }
 }
@@ -73,7 +80,7 @@ pub(crate) struct Turning {
 impl Turning {
     pub(crate) fn new(budget: Arc<AtomicI64>) -> Self {
         Self {
-            interest: Interest::new(TABLES.map(|table| (table, LOGIC))),
+            interest: Interest::new(TABLES.into_iter().chain(OTHERS).map(|table| (table, LOGIC))),
             plain: Arc::new(Around { renames: false }),
             renamed: Arc::new(Around { renames: true }),
             stored: Turn(Arc::new(Around { renames: false })),
@@ -193,7 +200,7 @@ struct Logic<'a>(&'a dyn Catalog);
 impl Catalog for Logic<'_> {
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
         let known = self.0.columns(table)?;
-        if !TABLES.contains(&table) {
+        if !TABLES.contains(&table) && !OTHERS.contains(&table) {
             return Some(known);
         }
         let mut columns = Vec::clone(&known);

@@ -19,7 +19,7 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, fields, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -53,6 +53,7 @@ pub(super) fn finish(
             spread,
             merge,
             keys,
+            fields: Vec::new(),
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
@@ -60,6 +61,7 @@ pub(super) fn finish(
             told: Told::default(),
         });
     }
+    let fields = fields::turned(ctx, stmt, &units.targets)?;
     let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
@@ -77,6 +79,7 @@ pub(super) fn finish(
         spread: units.spread,
         merge,
         keys,
+        fields,
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
@@ -219,7 +222,7 @@ pub(super) fn open_edits(
 }
 
 /// What the rooms and the engine change for one target, behind the engine's own edits for all of them.
-fn targeted(
+pub(super) fn targeted(
     ctx: &Context<'_>,
     stmt: &Statement,
     target: &Target,
@@ -233,6 +236,7 @@ fn targeted(
             feature.rewrite(ctx, stmt, target, &mut changes)?;
         }
     }
+    fields::check(stmt, &changes)?;
     let mut behind = Edits::default();
     rows(stmt, target, &mut behind);
     let mut edits = changes.edits(base, &behind)?;

@@ -16,6 +16,7 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::bulk::fields;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{admission, changed_rules, elsewhere, own_database};
 use crate::session::reply::pieces::Verb;
@@ -131,12 +132,20 @@ pub(in crate::session) async fn run_on_units(
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     session.remember(live, stmt, &mut given, &plan).await;
     let run = Run { live, stmt, plan: &plan };
+    let retell = match matches!(stmt.kind, Kind::Copy(_)) {
+        true => Box::pin(fields::outgoing(session, run)).await?,
+        false => None,
+    };
+    given.retells = retell.is_some();
     match run_plan(session, run, &mut given).await {
         // Only the answers' types showed that they cannot be merged.
         Err(refusal) if plan::is_for_assembly(&refusal) => {
             run_apart(session, live, stmt, given, refusal).await
         }
-        started => started.inspect(|()| session.work.note_unseen_writes(live, stmt, &plan)),
+        started => started.inspect(|()| {
+            session.work.note_unseen_writes(live, stmt, &plan);
+            session.outbox.retells_with(retell);
+        }),
     }
 }
 

@@ -79,6 +79,11 @@ impl Transfer for MySql {
         ""
     }
 
+    /// <https://dev.mysql.com/doc/refman/8.4/en/load-data.html#load-data-character-set>
+    fn letters_query(&self) -> Option<&'static str> {
+        Some("SELECT @@character_set_database")
+    }
+
     fn obstacles_query(&self, table: &str) -> String {
         let table = text_literal(table);
         let columns = |what: &str, condition: &str| {

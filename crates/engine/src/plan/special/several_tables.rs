@@ -155,6 +155,7 @@ fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
         spread: Spread::Same,
         merge: MergePlan::iterate(),
         keys: None,
+        fields: Vec::new(),
         writes: writes(&stmt.kind),
         before: Vec::new(),
         leaves: Leaves::Nothing,

@@ -151,13 +151,16 @@ pub(in crate::session) struct Verb {
 impl Session {
     /// The next piece of the current statement's reply.
     pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
-        match self.next_piece().await? {
-            Some(event) if self.outbox.encoder.is_some() => match self.outbox.encode(event) {
-                Ok(event) => Ok(Some(event)),
-                Err(error) => Err(Box::pin(self.fail_reply(error)).await),
-            },
-            piece => Ok(piece),
+        while self.outbox.writer.is_some() {
+            if let Some(event) = self.outbox.next_written() {
+                return Ok(Some(event));
+            }
+            let Some(event) = self.next_piece().await? else { return Ok(None) };
+            if let Err(error) = self.outbox.write(event) {
+                return Err(Box::pin(self.fail_reply(error)).await);
+            }
         }
+        self.next_piece().await
     }
 
     async fn next_piece(&mut self) -> Result<Option<Event>> {
