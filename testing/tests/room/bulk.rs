@@ -5,7 +5,7 @@ use pando_kernel::Value;
 use pando_kernel::error::ErrorKind;
 
 use crate::house::{Family, House};
-use crate::turning::UNSTORABLE;
+use crate::turning::{STORED, UNSTORABLE};
 use crate::{Failures, each, shown};
 
 /// Tables over two shards, on one unit, and the same on all; with the units that have them.
@@ -432,5 +432,66 @@ fn a_form_that_cannot_be_written_is_refused_before_anything_is_sent() {
                 failures.note(house, &sql, (seen, "refused".to_owned()));
             }
         }
+    });
+}
+
+#[test]
+fn a_line_goes_where_its_client_s_value_of_the_turned_column_sends_it() {
+    each(async |house, failures| {
+        let sql = match house.family {
+            Family::Postgres => "COPY room_k (secret, id) FROM STDIN",
+            Family::MariaDb => "LOAD DATA LOCAL INFILE 'f' INTO TABLE room_k (secret, id)",
+        };
+        let data: String = (0..20).map(|id| format!("value {id}\t{id}\n")).collect();
+        house.client.bulk(sql, &[data.as_bytes()]).await.unwrap();
+        let held = [house.rows(0, "room_k").await, house.rows(1, "room_k").await];
+        assert!(held.iter().all(|rows| !rows.is_empty()), "both shards have some: {held:?}");
+        for id in 0..20 {
+            // By the same value an INSERT is found.
+            let (sql, expected) = (
+                format!("SELECT id, secret FROM room_k WHERE secret = 'value {id}'"),
+                format!("[\"{id} value {id}\"]"),
+            );
+            let told = house.client.query(&sql).await.map(|told| told.rows);
+            failures.note(house, &sql, (shown(told), expected));
+            let stored: String = format!("value {id}").chars().rev().collect();
+            let row = vec![Value::Int(id), Value::Text(stored), Value::Null];
+            assert!(held.concat().contains(&row), "{row:?}");
+        }
+    });
+}
+
+#[test]
+fn a_table_that_computes_columns_is_copied_with_a_list() {
+    each(async |house, failures| {
+        let (bulk, told, list) = match house.family {
+            Family::Postgres => {
+                ("COPY room_s {l} FROM STDIN", "COPY room_s {l} TO STDOUT", "(secret, id)")
+            }
+            Family::MariaDb => {
+                let sql = "LOAD DATA LOCAL INFILE 'f' INTO TABLE room_s {l}";
+                (sql, "SELECT secret, id FROM room_s", "(secret, id)")
+            }
+        };
+        house.alter(0, "DROP TABLE room_s").await;
+        let create = format!(
+            "CREATE TABLE room_s (made INT GENERATED ALWAYS AS (id + 1) STORED, id INT PRIMARY KEY, {STORED} VARCHAR(20), note VARCHAR(20))"
+        );
+        house.alter(0, &create).await;
+        for sql in [bulk, told].into_iter().filter(|sql| sql.contains("{l}")) {
+            let sql = sql.replace("{l}", "");
+            let seen = match house.client.query(&sql).await {
+                Err(error) if error.refusal().is_some() => "refused".to_owned(),
+                other => shown(other),
+            };
+            failures.note(house, &sql, (seen, "refused".to_owned()));
+        }
+        let told_rows = house.client.bulk(&bulk.replace("{l}", list), &[b"ab\t1\n"]).await;
+        failures.note(house, bulk, (shown(told_rows.map(|told| told.rows)), "[]".to_owned()));
+        let held = format!("{:?}", house.rows(0, "room_s").await);
+        failures.note(house, "held", (held, "[[Int(1), Text(\"ba\"), Null]]".to_owned()));
+        let rows = house.client.query(&told.replace("{l}", list)).await.map(|told| told.rows);
+        let expected = if told.contains("COPY") { "[\"ab\\t1\\n\"]" } else { "[\"ab 1\"]" };
+        failures.note(house, told, (shown(rows), expected.to_owned()));
     });
 }

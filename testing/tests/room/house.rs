@@ -78,9 +78,13 @@ rules:
     room_u:
       actualDataNodes: ds_${{0..1}}.room_u
       databaseStrategy: {{standard: {{shardingColumn: id, shardingAlgorithmName: db}}}}
+    room_k:
+      actualDataNodes: ds_${{0..1}}.room_k
+      databaseStrategy: {{standard: {{shardingColumn: {LOGIC}, shardingAlgorithmName: hash}}}}
   bindingTables: [\"room_t, room_u\"]
   shardingAlgorithms:
     db: {{type: INLINE, props: {{algorithm-expression: \"ds_${{id % 2}}\"}}}}
+    hash: {{type: HASH_MOD, props: {{sharding-count: 2}}}}
 - !BROADCAST
   tables: [room_b]
 - !SINGLE
@@ -178,7 +182,7 @@ fn tables(at: usize) -> Vec<String> {
     }
     for table in OTHERS {
         all.push(format!("DROP TABLE IF EXISTS {table}"));
-        if at == 0 || table == "room_b" {
+        if at == 0 || table == "room_b" || table == "room_k" && at == 1 {
             all.push(format!(
                 "CREATE TABLE {table} (id INT PRIMARY KEY, {STORED} VARCHAR(20), note VARCHAR(20))"
             ));
@@ -255,6 +259,13 @@ impl House {
                 _ => {}
             }
         }
+    }
+
+    /// Changes a table past everybody.
+    pub(crate) async fn alter(&self, unit: usize, sql: &str) {
+        let connector = Arc::clone(&self.connectors[unit]);
+        let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
+        aside.rows(sql).await.unwrap();
     }
 
     /// The rows of a table as one unit has them, field by field.

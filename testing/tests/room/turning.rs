@@ -24,8 +24,8 @@ pub(crate) const LOGIC: &str = "secret";
 pub(crate) const STORED: &str = "secret_stored";
 /// The tables that have it.
 pub(crate) const TABLES: [&str; 2] = ["room_t", "room_u"];
-/// Tables of one unit, and the same on all.
-pub(crate) const OTHERS: [&str; 2] = ["room_s", "room_b"];
+/// Tables of one unit, the same on all, and sharded by the column.
+pub(crate) const OTHERS: [&str; 3] = ["room_s", "room_b", "room_k"];
 /// A text that cannot be stored.
 pub(crate) const UNSTORABLE: &str = "unstorable";
 /// Where rows with [`crate::asked::VALUE`] are.
