@@ -48,16 +48,16 @@ pub(crate) enum Within {
 
 pub(crate) const STAGES: &[Stage] = &[
     stage::of("line/point-select/postgres/text", "query", |n| {
-        postgres(shop::FEW, (Mode::Text, Within::Nothing), n)
+        postgres(shop::FEW, Mode::Text, Within::Nothing, n)
     }),
     stage::of("line/point-select/postgres/prepared", "query", |n| {
-        postgres(shop::FEW, (Mode::Prepared, Within::Nothing), n)
+        postgres(shop::FEW, Mode::Prepared, Within::Nothing, n)
     }),
     stage::of("line/in-transaction/postgres/text", "query", |n| {
-        postgres(shop::FEW, (Mode::Text, Within::Transaction), n)
+        postgres(shop::FEW, Mode::Text, Within::Transaction, n)
     }),
     stage::of("line/in-transaction/postgres/prepared", "query", |n| {
-        postgres(shop::FEW, (Mode::Prepared, Within::Transaction), n)
+        postgres(shop::FEW, Mode::Prepared, Within::Transaction, n)
     }),
     stage::of("line/order-by-limit/postgres/text", "query", |n| {
         wide(Question::Limited, Mode::Text, n)
@@ -72,10 +72,10 @@ pub(crate) const STAGES: &[Stage] = &[
         wide(Question::Range, Mode::Prepared, n)
     }),
     stage::of("line/10000-nodes/postgres/text", "query", |n| {
-        postgres(shop::MANY, (Mode::Text, Within::Nothing), n)
+        postgres(shop::MANY, Mode::Text, Within::Nothing, n)
     }),
     stage::of("line/10000-nodes/postgres/prepared", "query", |n| {
-        postgres(shop::MANY, (Mode::Prepared, Within::Nothing), n)
+        postgres(shop::MANY, Mode::Prepared, Within::Nothing, n)
     }),
     stage::of("line/point-select/mysql/text", "query", |n| mysql(Mode::Text, n)),
     stage::of("line/point-select/mysql/prepared", "query", |n| mysql(Mode::Prepared, n)),
@@ -90,13 +90,14 @@ const RANGE: u64 = 50;
 /// Rows of each unit's part of an ORDER BY LIMIT.
 const LIMIT: u64 = 10;
 
-fn postgres(nodes: u32, how: (Mode, Within), times: u32) -> Outcome {
-    serve(Family::Postgres, nodes, postgres::dialogue(Question::Point, how, times)?, times)
+fn postgres(nodes: u32, mode: Mode, within: Within, times: u32) -> Outcome {
+    let dialogue = postgres::dialogue(Question::Point, mode, within, times)?;
+    serve(Family::Postgres, nodes, dialogue, times)
 }
 
 /// A question to both units, whose answers are merged.
 fn wide(question: Question, mode: Mode, times: u32) -> Outcome {
-    let dialogue = postgres::dialogue(question, (mode, Within::Nothing), times)?;
+    let dialogue = postgres::dialogue(question, mode, Within::Nothing, times)?;
     serve(Family::Postgres, shop::FEW, dialogue, times)
 }
 

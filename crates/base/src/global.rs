@@ -82,11 +82,7 @@ impl Field {
         Ok(connection)
     }
 
-    async fn rollback(
-        &self,
-        unit: &str,
-        (global, from): (&str, u64),
-    ) -> Result<(Undone, Option<u64>)> {
+    async fn rollback(&self, unit: &str, global: &str, from: u64) -> Result<(Undone, Option<u64>)> {
         let mut connection = self.bare(unit).await?;
         let dialect = self.pool(unit)?.connector().dialect();
         Unit::of(&mut connection, dialect.as_ref())?.rollback_counted(global, from).await
@@ -248,8 +244,9 @@ impl Field {
         open.retain(|(one, _)| one.is_overdue && one.dirty.is_none());
         let mut ended = 0;
         for some in open.chunks(AT_ONCE) {
-            let parts = some.iter().map(|open| {
-                Box::pin(async move { Ok(self.try_part(unit, *open).await) }) as BoxFuture<'_, _>
+            let parts = some.iter().map(|(open, decider)| {
+                Box::pin(async move { Ok(self.try_part(unit, open, decider).await) })
+                    as BoxFuture<'_, _>
             });
             let parts: Vec<bool> = all(parts.collect()).await.unwrap_or_default();
             ended += parts.into_iter().map(u64::from).sum::<u64>();
@@ -257,7 +254,7 @@ impl Field {
         ended
     }
 
-    async fn try_part(&self, unit: &UnitName, (open, decider): (&Open, &str)) -> bool {
+    async fn try_part(&self, unit: &UnitName, open: &Open, decider: &str) -> bool {
         let Some(id) = GlobalId::read(&open.global) else { return false };
         // One with many images is restored in one piece, or begins anew.
         let images = open.images.try_into().unwrap_or(u32::MAX);
@@ -367,7 +364,7 @@ impl Global {
     }
 
     /// What a unit is told of a statement.
-    pub fn branch(&self, (statement, remaining): (u64, Duration)) -> Branch<'_> {
+    pub fn branch(&self, statement: u64, remaining: Duration) -> Branch<'_> {
         Branch { global: self.id.as_str(), statement, decider: &self.decider, remaining }
     }
 
@@ -472,10 +469,10 @@ impl Global {
         for unit in self.units.iter().rev() {
             let is_its = |(own, statement): &&(UnitName, u64)| own == unit && *statement >= from;
             let mut expected = self.logged.iter().filter(is_its).count() as u64;
-            let undone = match field.rollback(unit, (self.id.as_str(), from)).await {
+            let undone = match field.rollback(unit, self.id.as_str(), from).await {
                 // A connection that was lost meanwhile says nothing of the unit, and may have taken all back.
                 Err(error) if matches!(error.kind(), ErrorKind::Unavailable { .. }) => {
-                    let again = field.rollback(unit, (self.id.as_str(), from)).await;
+                    let again = field.rollback(unit, self.id.as_str(), from).await;
                     expected = expected.min(u64::from(matches!(again, Ok((_, None)))));
                     again
                 }

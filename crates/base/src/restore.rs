@@ -16,6 +16,15 @@ const CHUNK: usize = 200;
 
 type Key = Vec<String>;
 
+/// How a family of databases is written to.
+#[derive(Clone, Copy)]
+pub(crate) struct Written<'a> {
+    /// Its values.
+    pub(crate) values: &'a dyn Undo,
+    /// Its names.
+    pub(crate) names: &'a dyn Dialect,
+}
+
 /// The rows of an image as they stand now.
 #[derive(Debug)]
 pub(crate) struct Standing<'a> {
@@ -49,11 +58,7 @@ impl<'a> Standing<'a> {
     ///
     /// # Errors
     /// `Value` for an image that does not say what it should.
-    pub(crate) fn queries(
-        &mut self,
-        undo: &dyn Undo,
-        dialect: &dyn Dialect,
-    ) -> Result<Vec<String>> {
+    pub(crate) fn queries(&mut self, written: Written<'_>) -> Result<Vec<String>> {
         let shape = &self.image.shape;
         let mut keys: Vec<Key> = Vec::new();
         for change in &self.image.changes {
@@ -67,11 +72,11 @@ impl<'a> Standing<'a> {
         let reads: Vec<String> = shape
             .columns
             .iter()
-            .map(|column| undo.read(column.form, &dialect.quote(&column.name)))
+            .map(|column| written.values.read(column.form, &written.names.quote(&column.name)))
             .collect();
-        self.is_packed = undo.telling() == Telling::Returning;
+        self.is_packed = written.values.telling() == Telling::Returning;
         let items = if self.is_packed { row_of(&reads) } else { reads.join(", ") };
-        locking(shape, (&keys, &items), (undo, dialect))
+        locking(shape, &keys, &items, written)
     }
 
     /// Takes in what such a query found.
@@ -170,25 +175,21 @@ impl<'a> Standing<'a> {
 pub(crate) fn looks(
     shape: &Shape,
     changes: &[Change],
-    (undo, dialect): (&dyn Undo, &dyn Dialect),
+    written: Written<'_>,
 ) -> Result<Vec<String>> {
     let keys: Vec<Key> = changes
         .iter()
         .filter_map(|change| change.before.as_ref())
         .map(|row| key(shape, row))
         .collect();
-    locking(shape, (&keys, "1"), (undo, dialect))
+    locking(shape, &keys, "1", written)
 }
 
-fn locking(
-    shape: &Shape,
-    (keys, items): (&[Key], &str),
-    (undo, dialect): (&dyn Undo, &dyn Dialect),
-) -> Result<Vec<String>> {
+fn locking(shape: &Shape, keys: &[Key], items: &str, written: Written<'_>) -> Result<Vec<String>> {
     keys.chunks(CHUNK)
         .map(|chunk| {
             let conditions: Result<Vec<String>> =
-                chunk.iter().map(|key| condition(shape, key, (undo, dialect))).collect();
+                chunk.iter().map(|key| condition(shape, key, written)).collect();
             Ok(format!(
                 "SELECT {items} FROM {} WHERE {} FOR UPDATE",
                 shape.path,
@@ -210,16 +211,13 @@ fn described(shape: &Shape, key: Option<&Key>) -> String {
     format!("the row with {} of {} was changed by somebody else", parts.join(", "), shape.path)
 }
 
-fn condition(
-    shape: &Shape,
-    key: &[String],
-    (undo, dialect): (&dyn Undo, &dyn Dialect),
-) -> Result<String> {
+fn condition(shape: &Shape, key: &[String], written: Written<'_>) -> Result<String> {
     let columns = shape.key.iter().filter_map(|at| shape.columns.get(*at));
     let parts: Result<Vec<String>> = columns
         .zip(key)
         .map(|(column, value)| {
-            Ok(format!("{} = {}", dialect.quote(&column.name), undo.write(column.form, value)?))
+            let value = written.values.write(column.form, value)?;
+            Ok(format!("{} = {value}", written.names.quote(&column.name)))
         })
         .collect();
     Ok(format!("({})", parts?.join(" AND ")))
@@ -254,9 +252,9 @@ impl Work {
 pub(crate) fn restoration(
     shape: &Shape,
     steps: &[Step<'_>],
-    (undo, dialect): (&dyn Undo, &dyn Dialect),
+    written: Written<'_>,
 ) -> Result<Vec<Work>> {
-    let judges_by_its_end = undo.telling() == Telling::Returning;
+    let judges_by_its_end = written.values.telling() == Telling::Returning;
     let is_alike = |a: &Step<'_>, b: &Step<'_>| {
         judges_by_its_end
             && matches!(
@@ -265,21 +263,17 @@ pub(crate) fn restoration(
             )
     };
     let alike = steps.chunk_by(is_alike).flat_map(|alike| alike.chunks(CHUNK));
-    alike.map(|steps| work(shape, steps, (undo, dialect))).collect()
+    alike.map(|steps| work(shape, steps, written)).collect()
 }
 
 /// The statement of steps that are alike.
-fn work(
-    shape: &Shape,
-    steps: &[Step<'_>],
-    (undo, dialect): (&dyn Undo, &dyn Dialect),
-) -> Result<Work> {
-    let by_key = |row: &Row| condition(shape, &key(shape, row), (undo, dialect));
+fn work(shape: &Shape, steps: &[Step<'_>], written: Written<'_>) -> Result<Work> {
+    let by_key = |row: &Row| condition(shape, &key(shape, row), written);
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     for step in steps {
         match step {
             Step::Update { from, to } => {
-                let sets = sets(shape, (from, to), undo, dialect)?;
+                let sets = sets(shape, from, to, written)?;
                 let text = format!("UPDATE {} SET {sets} WHERE {}", shape.path, by_key(from)?);
                 return Ok(Work { text, rows: None });
             }
@@ -289,7 +283,7 @@ fn work(
                     .columns
                     .iter()
                     .zip(*row)
-                    .map(|(column, value)| literal(column, value, undo))
+                    .map(|(column, value)| literal(column, value, written.values))
                     .collect();
                 values.push(format!("({})", own?.join(", ")));
             }
@@ -299,8 +293,8 @@ fn work(
         format!("DELETE FROM {} WHERE {}", shape.path, conditions.join(" OR "))
     } else {
         let names: Vec<String> =
-            shape.columns.iter().map(|column| dialect.quote(&column.name)).collect();
-        let keep = dialect.transfer().map_or("", |transfer| transfer.keep_given());
+            shape.columns.iter().map(|column| written.names.quote(&column.name)).collect();
+        let keep = written.names.transfer().map_or("", |transfer| transfer.keep_given());
         format!(
             "INSERT INTO {} ({}){keep} VALUES {}",
             shape.path,
@@ -319,16 +313,12 @@ fn literal(column: &ShapeColumn, value: &Option<String>, undo: &dyn Undo) -> Res
 }
 
 /// What an UPDATE assigns.
-fn sets(
-    shape: &Shape,
-    (from, to): (&Row, &Row),
-    undo: &dyn Undo,
-    dialect: &dyn Dialect,
-) -> Result<String> {
+fn sets(shape: &Shape, from: &Row, to: &Row, written: Written<'_>) -> Result<String> {
     let mut sets = Vec::new();
     for ((column, old), new) in shape.columns.iter().zip(to).zip(from) {
         if old != new || column.stamped {
-            sets.push(format!("{} = {}", dialect.quote(&column.name), literal(column, old, undo)?));
+            let value = literal(column, old, written.values)?;
+            sets.push(format!("{} = {value}", written.names.quote(&column.name)));
         }
     }
     Ok(sets.join(", "))

@@ -168,7 +168,7 @@ impl Unit<'_> {
             return Ok(Vec::new());
         }
         let mut standing = Standing::of(image);
-        let queries = standing.queries(self.undo, self.dialect)?;
+        let queries = standing.queries(self.written())?;
         let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
         for found in self.together(&queries).await? {
             standing.found(found?.rows)?;
@@ -178,7 +178,7 @@ impl Unit<'_> {
             dirty.truncate(NAMED);
             return Ok(dirty);
         }
-        let works = restoration(&image.shape, &steps, (self.undo, self.dialect))?;
+        let works = restoration(&image.shape, &steps, self.written())?;
         late.works.extend(works);
         self.take(late).await?;
         Ok(Vec::new())

@@ -15,8 +15,18 @@ use crate::run::Did;
 use crate::text::{Call, Text};
 use crate::unit::Unit;
 
+/// One run of a statement.
+pub(crate) struct Round<'a> {
+    pub(crate) call: &'a Call,
+    /// Replies of the transaction's beginning that are still to be read.
+    pub(crate) opening: usize,
+    /// Bytes of the rows of one answer.
+    pub(crate) limit: usize,
+}
+
 /// Everything of a statement on rows that are there.
 struct Bound<'a> {
+    plan: &'a Plan,
     before: &'a Text,
     change: &'a (Text, Text),
     owner: &'a str,
@@ -26,6 +36,7 @@ struct Bound<'a> {
 
 /// Everything of a statement that brings rows.
 struct Incoming<'a> {
+    plan: &'a Plan,
     before: Option<&'a Text>,
     change: &'a Text,
     after: &'a After,
@@ -34,22 +45,18 @@ struct Incoming<'a> {
 }
 
 impl Unit<'_> {
-    /// Runs the change with its readings; `opening` replies of the transaction's beginning are still to be read.
-    pub(crate) async fn read_and_change(
-        &mut self,
-        plan: &Plan,
-        call: &Call,
-        (opening, limit): (usize, usize),
-    ) -> Result<Did> {
+    /// Runs the change with its readings.
+    pub(crate) async fn read_and_change(&mut self, plan: &Plan, round: &Round<'_>) -> Result<Did> {
         let (reply, changes) = match &plan.work {
             Work::Rows { before, change, owner, moved, deletes } => {
-                let bound = Bound { before, change, owner, moved, deletes: *deletes };
-                self.change_rows(plan, &bound, (call, opening, limit)).await?
+                let bound = Bound { plan, before, change, owner, moved, deletes: *deletes };
+                self.change_rows(&bound, round).await?
             }
             Work::Insert { before, change, after, counted, rows } => {
                 let before = before.as_ref();
-                let incoming = Incoming { before, change, after, counted: *counted, rows: *rows };
-                self.insert_rows(plan, &incoming, (call, opening, limit)).await?
+                let (counted, rows) = (*counted, *rows);
+                let incoming = Incoming { plan, before, change, after, counted, rows };
+                self.insert_rows(&incoming, round).await?
             }
             Work::Returning { .. } | Work::Locking { .. } => {
                 return Err(Error::internal("a statement that tells its rows was to be read for"));
@@ -70,10 +77,11 @@ impl Unit<'_> {
 
     async fn change_rows(
         &mut self,
-        plan: &Plan,
         bound: &Bound<'_>,
-        (call, opening, limit): (&Call, usize, usize),
+        round: &Round<'_>,
     ) -> Result<(Reply, Vec<Change>)> {
+        let Bound { plan, .. } = bound;
+        let Round { call, opening, limit } = *round;
         let shape = &plan.table.shape;
         self.connection.start(bound.before.query(call))?;
         self.succeed(opening).await?;
@@ -119,7 +127,11 @@ impl Unit<'_> {
         let after =
             if reads_after { answer(self.connection, limit).await?.rows } else { Vec::new() };
         let (reply, _) = changed?;
-        if count(&reply.completion, bound.deletes) != before.len() as u64 {
+        let count = match bound.deletes {
+            true => affected(&reply.completion),
+            false => matched(&reply.completion),
+        };
+        if count != before.len() as u64 {
             return Err(untold("it changed other rows than were read for it"));
         }
         if bound.deletes {
@@ -147,10 +159,11 @@ impl Unit<'_> {
 
     async fn insert_rows(
         &mut self,
-        plan: &Plan,
         incoming: &Incoming<'_>,
-        (call, opening, limit): (&Call, usize, usize),
+        round: &Round<'_>,
     ) -> Result<(Reply, Vec<Change>)> {
+        let Incoming { plan, .. } = incoming;
+        let Round { call, opening, limit } = *round;
         let shape = &plan.table.shape;
         if let Some(before) = incoming.before {
             self.connection.start(closed(before, "").query(call))?;
@@ -165,7 +178,7 @@ impl Unit<'_> {
         let before = before?.rows;
         let (reply, _) = changed?;
         before.iter().try_for_each(|row| shape.fits(row))?;
-        let execution = self.after(plan, incoming, (call, &before, &reply.completion))?;
+        let execution = self.after(incoming, call, &before, &reply.completion)?;
         self.connection.start(execution)?;
         let after = answer(self.connection, limit).await?.rows;
         after.iter().try_for_each(|row| shape.fits(row))?;
@@ -177,10 +190,12 @@ impl Unit<'_> {
     /// The query for the rows after they came in.
     fn after(
         &self,
-        plan: &Plan,
         incoming: &Incoming<'_>,
-        (call, before, completion): (&Call, &[Row], &Completion),
+        call: &Call,
+        before: &[Row],
+        completion: &Completion,
     ) -> Result<Execution> {
+        let Incoming { plan, .. } = incoming;
         let shape = &plan.table.shape;
         match incoming.after {
             After::Query(query) => {
@@ -263,15 +278,15 @@ fn closed(query: &Text, more: &str) -> Text {
     query.and(more, &end)
 }
 
-/// How many rows the statement met, whether or not it changed them.
-fn count(completion: &Completion, deletes: bool) -> u64 {
-    let affected = completion.matched.or(completion.affected).unwrap_or_default();
-    if deletes {
-        return affected;
-    }
+fn affected(completion: &Completion) -> u64 {
+    completion.matched.or(completion.affected).unwrap_or_default()
+}
+
+/// How many rows an UPDATE met, whether or not it changed them.
+fn matched(completion: &Completion) -> u64 {
     let told = completion.info.strip_prefix("Rows matched: ");
     let digits = told.and_then(|rest| rest.split_whitespace().next());
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or(affected)
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| affected(completion))
 }
 
 /// Rows before and after, by their keys: those that are gone first, those that are new last.

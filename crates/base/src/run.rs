@@ -15,6 +15,7 @@ use crate::packed::unpack;
 use crate::plan::{Plan, Told, Work};
 use crate::reply::{Cut, Reply, cut};
 use crate::restore;
+use crate::rows::Round;
 use crate::text::{Call, Text};
 use crate::unit::{Bounds, Branch, Unit, Waiting, is_collision, server};
 
@@ -28,6 +29,14 @@ const LAST_LOOK: Duration = Duration::from_millis(100);
 
 /// The isolation of the local transaction: images are of one moment.
 const SNAPSHOT: &str = "ISOLATION LEVEL REPEATABLE READ";
+
+/// As of when locks are looked at; where a family has no snapshots it is the same.
+#[derive(Debug, Clone, Copy)]
+enum AsOf {
+    Now,
+    /// The local transaction's.
+    Snapshot,
+}
 
 /// What one try came to.
 enum Tried {
@@ -71,7 +80,8 @@ impl Unit<'_> {
                 Ok(Tried::Done(reply)) => return Ok(reply),
                 Ok(Tried::Held(names)) => {
                     self.abandon(&[]).await;
-                    self.wait(plan, &names, (branch, bounds, began)).await?;
+                    let queries = self.foreign(plan, &names, branch, AsOf::Snapshot);
+                    self.wait(plan, &queries, bounds, began).await?;
                 }
                 Ok(Tried::Missing) if !is_prepared => {
                     self.abandon(&[]).await;
@@ -120,7 +130,7 @@ impl Unit<'_> {
             }
             Work::Rows { .. } | Work::Insert { .. } => {
                 let opening = self.begin(&[SNAPSHOT])?;
-                self.read_and_change(plan, call, (opening, limit)).await?
+                self.read_and_change(plan, &Round { call, opening, limit }).await?
             }
         };
         self.log(plan, did, branch).await
@@ -168,7 +178,7 @@ impl Unit<'_> {
             let told = self.together(&texts).await?;
             return settled(told, claimed, did);
         }
-        let foreign = self.foreign(plan, &did.names, (branch, true));
+        let foreign = self.foreign(plan, &did.names, branch, AsOf::Now);
         texts.extend(foreign.iter().chain(&images).map(String::as_str));
         let told = self.together(&texts).await?;
         let looked = told.iter().skip(claimed).take(foreign.len());
@@ -192,7 +202,7 @@ impl Unit<'_> {
         branch: &Branch<'_>,
     ) -> Result<Option<Tried>> {
         let names = [name.to_owned()];
-        for query in self.foreign(plan, &names, (branch, true)) {
+        for query in self.foreign(plan, &names, branch, AsOf::Now) {
             match self.ask(&query).await {
                 Ok(held) if held.rows.is_empty() => {}
                 Ok(_) => return Ok(Some(Tried::Held(names.into()))),
@@ -207,7 +217,7 @@ impl Unit<'_> {
     fn looks(&self, plan: &Plan, changes: &[Change]) -> Result<Vec<String>> {
         match &plan.work {
             Work::Returning { may_miss: true, .. } => {
-                restore::looks(&plan.table.shape, changes, (self.undo, self.dialect))
+                restore::looks(&plan.table.shape, changes, self.written())
             }
             Work::Returning { .. }
             | Work::Rows { .. }
@@ -252,21 +262,25 @@ impl Unit<'_> {
             .collect()
     }
 
-    /// Queries for locks of other global transactions, as they are now rather than in the transaction's snapshot where that differs.
+    /// Queries for locks of other global transactions.
     fn foreign(
         &self,
         plan: &Plan,
         names: &[String],
-        (branch, now): (&Branch<'_>, bool),
+        branch: &Branch<'_>,
+        as_of: AsOf,
     ) -> Vec<String> {
         let lock = self.undo.tables().lock;
-        let now = if now { " FOR UPDATE" } else { "" };
+        let end = match as_of {
+            AsOf::Now => " FOR UPDATE",
+            AsOf::Snapshot => "",
+        };
         names
             .chunks(NAMES)
             .map(|chunk| {
                 let list: Vec<String> = chunk.iter().map(|name| self.literal(name)).collect();
                 format!(
-                    "SELECT global_id, key_text FROM {lock} WHERE table_name = {} AND key_text IN ({}) AND global_id <> {} LIMIT 1{now}",
+                    "SELECT global_id, key_text FROM {lock} WHERE table_name = {} AND key_text IN ({}) AND global_id <> {} LIMIT 1{end}",
                     self.literal(&plan.table.lock_name),
                     list.join(", "),
                     self.literal(branch.global),
@@ -275,19 +289,19 @@ impl Unit<'_> {
             .collect()
     }
 
-    /// Waits until nobody else holds any of the rows.
+    /// Waits until nobody else holds any of the rows that these queries look for.
     async fn wait(
         &mut self,
         plan: &Plan,
-        names: &[String],
-        (branch, bounds, began): (&Branch<'_>, &Bounds<'_>, Instant),
+        queries: &[String],
+        bounds: &Bounds<'_>,
+        began: Instant,
     ) -> Result<()> {
-        let queries = self.foreign(plan, names, (branch, false));
         let mut look = FIRST_LOOK;
         let mut wait = Wait { told: bounds.waiting, holder: None };
         for query in queries {
             loop {
-                let held = self.ask(&query).await?;
+                let held = self.ask(query).await?;
                 let Some(row) = held.rows.first() else { break };
                 if (bounds.is_cancelled)() {
                     return Err(ErrorKind::Cancelled.into());
@@ -295,7 +309,7 @@ impl Unit<'_> {
                 let (holder, key) = (text(row, 0)?, text(row, 1)?);
                 wait.is_for(holder);
                 if is_over(bounds, began) {
-                    return Err(self.held_by(holder, (&plan.table.shape.path, key)));
+                    return Err(self.held_by(holder, &plan.table.shape.path, key));
                 }
                 bounds.runtime.sleep(look).await;
                 look = (look * 2).min(LAST_LOOK);
@@ -305,7 +319,7 @@ impl Unit<'_> {
     }
 
     /// The vendor's own error for a lock that cannot be had.
-    fn held_by(&self, holder: &str, (table, key): (&str, &str)) -> Error {
+    fn held_by(&self, holder: &str, table: &str, key: &str) -> Error {
         let sqlstate = if self.dialect.error_fails_transaction() { "55P03" } else { "HY000" };
         let key = key.split_once(':').map_or(key, |(_, key)| key).replace('\u{1}', ", ");
         ErrorKind::Server(Box::new(ServerError {

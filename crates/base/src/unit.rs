@@ -11,6 +11,7 @@ use pando_pool::Connection;
 use pando_transaction::{drain, finish};
 
 use crate::ask::{Answer, answer, ask, values};
+use crate::restore::Written;
 use crate::table::{Table, TableName, undo_of};
 
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
@@ -110,6 +111,11 @@ impl<'a> Unit<'a> {
         let columns =
             columns?.iter().map(|row| self.dialect.read_column(row)).collect::<Result<_>>()?;
         Table::of(name, columns, &facts?, self.dialect)
+    }
+
+    /// How texts for the unit are written.
+    pub(crate) fn written(&self) -> Written<'a> {
+        Written { values: self.undo, names: self.dialect }
     }
 
     pub(crate) async fn ask(&mut self, text: &str) -> Result<Answer> {

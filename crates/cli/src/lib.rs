@@ -10,6 +10,7 @@ mod serve;
 use std::process::ExitCode;
 
 use command::Asked;
+use demo::Files;
 
 /// Does what the command line asks for; the answer is the process's.
 pub fn main() -> ExitCode {
@@ -18,7 +19,8 @@ pub fn main() -> ExitCode {
     let done = match asked {
         Asked::Serve(serve) => serve::run(serve),
         Asked::Check { config, data } => check::run(&config, &data),
-        Asked::Demo { keep } => demo::run(keep),
+        Asked::Demo { keep: true } => demo::run(Files::Stay),
+        Asked::Demo { keep: false } => demo::run(Files::Go),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -36,8 +36,8 @@ impl<'a> Analysis<'a> {
     pub(crate) fn predicate(&mut self, expr: &'a Expr) -> Result<()> {
         let around = expr.span;
         match &expr.node {
-            Node::Binary { op, left, right } => self.binary(op, (left, right), around),
-            Node::Between { operand, low, high, .. } => self.between(operand, (low, high), around),
+            Node::Binary { op, left, right } => self.binary(op, left, right, around),
+            Node::Between { operand, low, high, .. } => self.between(operand, low, high, around),
             Node::InList { operand, list, negated } => {
                 let values = self.list(list, around)?;
                 let operand = self.value(operand)?;
@@ -82,16 +82,21 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    fn binary(&mut self, op: &BinaryOp, sides: (&'a Expr, &'a Expr), around: Span) -> Result<()> {
-        let left = self.value(sides.0)?;
-        let right = self.value(sides.1)?;
+    fn binary(
+        &mut self,
+        op: &BinaryOp,
+        left: &'a Expr,
+        right: &'a Expr,
+        around: Span,
+    ) -> Result<()> {
+        let (left, right) = (self.value(left)?, self.value(right)?);
         match op {
             BinaryOp::Equal | BinaryOp::NullSafeEqual => {
-                self.equality((left, right), Sense::Equal, around);
+                self.equality(left, right, Sense::Equal, around);
             }
-            BinaryOp::NotEqual => self.equality((left, right), Sense::Unequal, around),
+            BinaryOp::NotEqual => self.equality(left, right, Sense::Unequal, around),
             BinaryOp::Other(text) if text == "IS DISTINCT FROM" => {
-                self.equality((left, right), Sense::Unequal, around);
+                self.equality(left, right, Sense::Unequal, around);
             }
             BinaryOp::Less
             | BinaryOp::LessOrEqual
@@ -123,7 +128,7 @@ impl<'a> Analysis<'a> {
         Ok(())
     }
 
-    fn equality(&mut self, (left, right): (Valued, Valued), sense: Sense, around: Span) {
+    fn equality(&mut self, left: Valued, right: Valued, sense: Sense, around: Span) {
         let of_left = equal_to(&right.given, sense, around);
         let of_right = equal_to(&left.given, sense, around);
         self.put_if(left.mention, of_left);
@@ -133,11 +138,12 @@ impl<'a> Analysis<'a> {
     fn between(
         &mut self,
         operand: &'a Expr,
-        bounds: (&'a Expr, &'a Expr),
+        low: &'a Expr,
+        high: &'a Expr,
         around: Span,
     ) -> Result<()> {
         let operand = self.value(operand)?;
-        let (low, high) = (self.value(bounds.0)?, self.value(bounds.1)?);
+        let (low, high) = (self.value(low)?, self.value(high)?);
         let place = match (low.constant(), high.constant()) {
             (Some(low), Some(high)) => Place::Between { low, high },
             (None, _) | (_, None) => Place::Inside { around },
@@ -180,7 +186,7 @@ impl<'a> Analysis<'a> {
         let given = mention
             .as_ref()
             .map_or(Given::Expression(query.span), |mention| Given::Column(mention.of.clone()));
-        self.equality((left, Valued { mention, given }), sense, around);
+        self.equality(left, Valued { mention, given }, sense, around);
         Ok(())
     }
 

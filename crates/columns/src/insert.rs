@@ -43,7 +43,7 @@ impl Filled {
 impl<'a> Analysis<'a> {
     pub(crate) fn insert(&mut self, insert: &'a Insert, outlet: &Outlet) -> Result<Outputs> {
         let before = self.common.len();
-        self.with(&insert.with, false)?;
+        self.with(&insert.with)?;
         let filled = self.filled(insert)?;
         let had = self.found.columns.len() + self.found.stars.len();
         let mut reads = false;

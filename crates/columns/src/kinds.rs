@@ -114,7 +114,7 @@ impl<'a> Analysis<'a> {
 
     fn update(&mut self, update: &'a Update, outlet: &Outlet) -> Result<Outputs> {
         let before = self.common.len();
-        self.with(&update.with, false)?;
+        self.with(&update.with)?;
         self.scopes.push(Scope::default());
         for factor in &update.tables {
             match (factor, self.fold()) {
@@ -139,7 +139,7 @@ impl<'a> Analysis<'a> {
 
     fn delete(&mut self, delete: &'a Delete, outlet: &Outlet) -> Result<Outputs> {
         let before = self.common.len();
-        self.with(&delete.with, false)?;
+        self.with(&delete.with)?;
         self.scopes.push(Scope::default());
         // With several tables, in one of the languages, targets name what stands in FROM or USING.
         let names_factors = self.fold() == Fold::Keep && !delete.from.is_empty();

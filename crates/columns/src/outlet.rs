@@ -41,7 +41,8 @@ impl Outlet {
     pub(crate) fn place(
         &self,
         at: usize,
-        (expr, alias): (Span, Option<Span>),
+        expr: Span,
+        alias: Option<Span>,
         duplicates: Duplicates,
     ) -> Result<Place, Stop> {
         Ok(match self {

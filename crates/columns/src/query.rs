@@ -25,10 +25,13 @@ impl<'a> Analysis<'a> {
         duplicates: Duplicates,
     ) -> Result<Outputs> {
         let before = self.common.len();
-        self.with(&query.with, query.recursive)?;
+        match query.recursive {
+            true => self.with_recursive(&query.with)?,
+            false => self.with(&query.with)?,
+        }
         let outputs = match &query.body {
             QueryBody::Select(select) => {
-                self.select(select, &query.order_by, (outlet, duplicates))?
+                self.select(select, &query.order_by, outlet, duplicates)?
             }
             QueryBody::Set { op, all, left, right } => {
                 let is_plain = *all && *op == SetOp::Union;
@@ -60,17 +63,19 @@ impl<'a> Analysis<'a> {
     }
 
     /// WITH. Whoever calls cuts `common` back to what it was.
-    pub(crate) fn with(&mut self, with: &'a [Cte], is_recursive: bool) -> Result<()> {
-        if is_recursive {
-            let rest = |at: usize| with.get(at..).unwrap_or(&[]);
-            let mut all = with.iter().enumerate();
-            return all.try_for_each(|(at, cte)| self.recursive(cte, rest(at)));
-        }
+    pub(crate) fn with(&mut self, with: &'a [Cte]) -> Result<()> {
         for cte in with {
             let columns = self.body(cte)?;
             self.declare(cte, columns)?;
         }
         Ok(())
+    }
+
+    /// The same for WITH RECURSIVE.
+    fn with_recursive(&mut self, with: &'a [Cte]) -> Result<()> {
+        let rest = |at: usize| with.get(at..).unwrap_or(&[]);
+        let mut all = with.iter().enumerate();
+        all.try_for_each(|(at, cte)| self.recursive(cte, rest(at)))
     }
 
     fn body(&mut self, cte: &'a Cte) -> Result<Columns> {

@@ -12,9 +12,10 @@ use crate::sort::Sorted;
 use crate::stop::Stop;
 use crate::uses::{Duplicates, Reference, Star, StarColumn};
 
-/// The columns collected so far.
-#[derive(Default)]
-struct Items {
+/// The columns collected so far, and where they go.
+struct Items<'o> {
+    outlet: &'o Outlet,
+    duplicates: Duplicates,
     list: Vec<Output>,
     /// A `*` in front stands for nobody knows how many.
     is_open: bool,
@@ -25,7 +26,8 @@ impl<'a> Analysis<'a> {
         &mut self,
         select: &'a Select,
         order: &'a [OrderItem],
-        (outlet, duplicates): (&Outlet, Duplicates),
+        outlet: &Outlet,
+        duplicates: Duplicates,
     ) -> Result<Outputs> {
         self.scopes.push(Scope::default());
         select.from.iter().try_for_each(|factor| self.factor(factor))?;
@@ -67,7 +69,7 @@ impl<'a> Analysis<'a> {
         outlet: &Outlet,
         duplicates: Duplicates,
     ) -> Result<Outputs> {
-        let mut so_far = Items::default();
+        let mut so_far = Items { outlet, duplicates, list: Vec::new(), is_open: false };
         for item in items {
             match item {
                 SelectItem::Star(span) => {
@@ -77,15 +79,15 @@ impl<'a> Analysis<'a> {
                     if scope.is_some_and(|scope| scope.merges) {
                         so_far.is_open = true;
                     }
-                    self.star((&sources, *span), &mut so_far, (outlet, duplicates))?;
+                    self.star(&sources, *span, &mut so_far)?;
                 }
                 SelectItem::QualifiedStar(name, span) => {
                     let sources = self.starred(name)?;
                     self.other(*span);
-                    self.star((&sources, *span), &mut so_far, (outlet, duplicates))?;
+                    self.star(&sources, *span, &mut so_far)?;
                 }
                 SelectItem::Expr { expr, alias, .. } => {
-                    self.item((expr, alias.as_ref()), &mut so_far, (outlet, duplicates))?;
+                    self.item(expr, alias.as_ref(), &mut so_far)?;
                 }
             }
         }
@@ -106,9 +108,9 @@ impl<'a> Analysis<'a> {
 
     fn item(
         &mut self,
-        (expr, alias): (&'a Expr, Option<&'a Ident>),
-        so_far: &mut Items,
-        (outlet, duplicates): (&Outlet, Duplicates),
+        expr: &'a Expr,
+        alias: Option<&'a Ident>,
+        so_far: &mut Items<'_>,
     ) -> Result<()> {
         self.others.extend(alias.map(|alias| alias.span));
         let valued = self.value(expr)?;
@@ -119,7 +121,7 @@ impl<'a> Analysis<'a> {
             return Ok(());
         };
         let is_named = alias.is_some() || matches!(expr.node, Node::Column(_));
-        if !is_named && matches!(outlet, Outlet::Inner) {
+        if !is_named && matches!(so_far.outlet, Outlet::Inner) {
             let shown = self.shown(expr.span);
             return Err(Stop::unclear(format!(
                 "it cannot be told by which name `{shown}` goes on"
@@ -131,8 +133,9 @@ impl<'a> Analysis<'a> {
                 "the number of columns in front of `{shown}` is not known"
             )));
         }
-        let written = (expr.span, alias.map(|alias| alias.span));
-        let place = outlet.place(so_far.list.len(), written, duplicates)?;
+        let Items { outlet, duplicates, list, .. } = &*so_far;
+        let alias = alias.map(|alias| alias.span);
+        let place = outlet.place(list.len(), expr.span, alias, *duplicates)?;
         let carries = Carries::Column(mention.of.clone());
         self.put(mention, place);
         so_far.list.push(Output { name, naming, carries });
@@ -173,12 +176,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// `*` over sources.
-    fn star(
-        &mut self,
-        (sources, span): (&[Source<'a>], Span),
-        so_far: &mut Items,
-        (outlet, duplicates): (&Outlet, Duplicates),
-    ) -> Result<()> {
+    fn star(&mut self, sources: &[Source<'a>], span: Span, so_far: &mut Items<'_>) -> Result<()> {
         let unclear = || Err(Stop::unclear("the columns that a `*` stands for are not known"));
         let is_of_interest = sources.iter().any(Source::is_of_interest);
         let (mut columns, mut outputs) = (Vec::new(), Vec::new());
@@ -206,7 +204,8 @@ impl<'a> Analysis<'a> {
                 return unclear();
             }
             let at = so_far.list.len();
-            let place = outlet.star(at, &outputs)?;
+            let place = so_far.outlet.star(at, &outputs)?;
+            let duplicates = so_far.duplicates;
             self.put_star(Star { span, at, columns, place, duplicates });
         }
         so_far.is_open |= is_open;

@@ -50,7 +50,7 @@ impl<'a> Analysis<'a> {
     ) -> Result<()> {
         let bare = unwrapped(expr);
         if let Some(number) = ordinal(bare) {
-            return self.numbered(bare.span, number, (outputs, sorted.place()));
+            return self.numbered(bare.span, number, outputs, sorted.place());
         }
         if let Some(name) = single(bare)
             && let Some(output) = self.output(outputs, name)?
@@ -58,7 +58,7 @@ impl<'a> Analysis<'a> {
             let is_stated = output.naming == Naming::Alias || sorted == Sorted::Results;
             let is_looked_up = !is_stated && output.carries != Carries::Nothing;
             let by = if is_looked_up { self.by(bare)? } else { Reference::Named };
-            self.put_output(&output, name.span, (by, sorted.place()));
+            self.put_output(&output, name.span, by, sorted.place());
             return Ok(());
         }
         if sorted == Sorted::Results && !self.found.is_empty() && !self.is_plain_of(outputs) {
@@ -85,7 +85,7 @@ impl<'a> Analysis<'a> {
     pub(crate) fn group_key(&mut self, expr: &'a Expr, outputs: &Outputs) -> Result<()> {
         let bare = unwrapped(expr);
         if let Some(number) = ordinal(bare) {
-            return self.numbered(bare.span, number, (outputs, Place::GroupKey));
+            return self.numbered(bare.span, number, outputs, Place::GroupKey);
         }
         if let Some(name) = single(bare)
             && let Some(output) = self.output_alias(outputs, name)
@@ -95,7 +95,7 @@ impl<'a> Analysis<'a> {
             match has {
                 Some(true) => self.key(expr, Place::GroupKey)?,
                 Some(false) => {
-                    self.put_output(&output, name.span, (Reference::Named, Place::GroupKey));
+                    self.put_output(&output, name.span, Reference::Named, Place::GroupKey);
                 }
                 None if output.carries == Carries::Nothing => self.other(name.span),
                 None => return Err(self.mixed(name.span)),
@@ -115,12 +115,7 @@ impl<'a> Analysis<'a> {
         Ok(())
     }
 
-    fn numbered(
-        &mut self,
-        span: Span,
-        number: i64,
-        (outputs, place): (&Outputs, Place),
-    ) -> Result<()> {
+    fn numbered(&mut self, span: Span, number: i64, outputs: &Outputs, place: Place) -> Result<()> {
         let Some(list) = outputs else {
             let is_free = self.found.is_empty();
             let why = "a column's number counts columns that are not known";
@@ -133,11 +128,11 @@ impl<'a> Analysis<'a> {
         if output.carries == Carries::Several {
             return Err(self.mixed(span));
         }
-        self.put_output(&output, span, (Reference::Ordinal, place));
+        self.put_output(&output, span, Reference::Ordinal, place);
         Ok(())
     }
 
-    fn put_output(&mut self, output: &Output, span: Span, (by, place): (Reference, Place)) {
+    fn put_output(&mut self, output: &Output, span: Span, by: Reference, place: Place) {
         match &output.carries {
             Carries::Column(of) => {
                 self.put(Mention { of: of.clone(), span, qualifier: None, by }, place);

@@ -100,25 +100,11 @@ impl<'a> Text<'a> {
 
     /// Whether a name may mean something else than what is written: it is cut short, or spelled with escapes.
     pub(crate) fn has_disguised_name(&self) -> bool {
-        self.list.iter().any(|token| match token.kind {
-            TokenKind::UnicodeIdentifier => true,
-            TokenKind::Word | TokenKind::QuotedIdentifier => {
-                self.syntax.fold == Fold::Lower
-                    && (token.span.end - token.span.start) as usize > LONGEST_NAME
-            }
-            TokenKind::Number
-            | TokenKind::String
-            | TokenKind::EscapeString
-            | TokenKind::UnicodeString
-            | TokenKind::NationalString
-            | TokenKind::BitString
-            | TokenKind::HexString
-            | TokenKind::DollarString
-            | TokenKind::Parameter
-            | TokenKind::Variable
-            | TokenKind::Operator
-            | TokenKind::Punctuation
-            | TokenKind::End => false,
+        self.list.iter().any(|token| {
+            let is_long = || (token.span.end - token.span.start) as usize > LONGEST_NAME;
+            let is_name = token.kind == TokenKind::Word || token.kind.is_quoted_name();
+            token.kind == TokenKind::UnicodeIdentifier
+                || is_name && self.syntax.fold == Fold::Lower && is_long()
         })
     }
 }

@@ -36,7 +36,8 @@ impl Node {
 /// A value whose first line is already indented.
 fn value(node: &Node, indent: usize, out: &mut String) {
     match &node.content {
-        Content::Scalar { text, quoted } => scalar(text, *quoted, out),
+        Content::Scalar { text, quoted: true } => quoted_scalar(text, out),
+        Content::Scalar { text, quoted: false } => plain_scalar(text, out),
         Content::Sequence(items) if items.is_empty() => out.push_str("[]"),
         Content::Mapping(entries) if entries.is_empty() => out.push_str("{}"),
         Content::Sequence(items) => {
@@ -88,14 +89,19 @@ fn below(node: &Node, indent: usize, out: &mut String) {
     value(node, indent, out);
 }
 
-fn scalar(text: &str, quoted: bool, out: &mut String) {
-    match (quoted, text) {
-        (false, "") => out.push('~'),
-        (false, text) if is_plain(text) => out.push_str(text),
-        (true, text) if is_plain(text) && !is_null_word(text) && !looks_typed(text) => {
-            out.push_str(text);
-        }
-        (_, text) => quote(text, out),
+fn plain_scalar(text: &str, out: &mut String) {
+    match text {
+        "" => out.push('~'),
+        text if is_plain(text) => out.push_str(text),
+        text => quote(text, out),
+    }
+}
+
+/// One that is a text, whatever it looks like.
+fn quoted_scalar(text: &str, out: &mut String) {
+    match is_plain(text) && !is_null_word(text) && !looks_typed(text) {
+        true => out.push_str(text),
+        false => quote(text, out),
     }
 }
 

@@ -116,8 +116,13 @@ impl<'t> Builder<'t, '_> {
         match event {
             Event::Alias(id) => self.alias(id, span.start, &path),
             Event::Scalar(text, style, anchor, tag) => {
-                let quoted = style != ScalarStyle::Plain;
-                self.scalar(&text, quoted, (span, anchor, tag.as_deref()), path)
+                let is_text = |tag: &Tag| tag.is_yaml_core_schema() && tag.suffix == "str";
+                let quoted = style != ScalarStyle::Plain || tag.as_deref().is_some_and(is_text);
+                let (at, _, tag) = self.head(span.start, path, tag.as_deref())?;
+                let text = self.filled(&text, &at)?;
+                self.count(span.start, 0, text.len())?;
+                Ok(self
+                    .anchored(anchor, Node { at, tag, content: Content::Scalar { text, quoted } }))
             }
             Event::SequenceStart(anchor, tag) => {
                 let (at, path, tag) = self.head(span.start, path, tag.as_deref())?;
@@ -162,24 +167,14 @@ impl<'t> Builder<'t, '_> {
         Ok((self.at(mark, path.clone()), path, Some(tag.suffix.clone())))
     }
 
-    fn scalar(
-        &mut self,
-        text: &str,
-        quoted: bool,
-        (span, anchor, tag): (Span, usize, Option<&Tag>),
-        path: Path,
-    ) -> Result<Node, Problem> {
-        let (at, _, name) = self.head(span.start, path, tag)?;
-        let text = match self.environment {
+    /// With its placeholders filled in.
+    fn filled(&self, text: &str, at: &At) -> Result<String, Problem> {
+        match self.environment {
             Some(environment) => {
-                placeholder::fill(text, environment).map_err(|why| at.problem(why))?
+                placeholder::fill(text, environment).map_err(|why| at.problem(why))
             }
-            None => text.to_owned(),
-        };
-        self.count(span.start, 0, text.len())?;
-        let quoted = quoted || tag.is_some_and(|t| t.is_yaml_core_schema() && t.suffix == "str");
-        let content = Content::Scalar { text, quoted };
-        Ok(self.anchored(anchor, Node { at, tag: name, content }))
+            None => Ok(text.to_owned()),
+        }
     }
 
     fn items(&mut self, path: &Path, depth: usize) -> Result<Vec<Node>, Problem> {
@@ -221,7 +216,8 @@ impl<'t> Builder<'t, '_> {
         Ok(entries)
     }
 
-    fn key(&mut self, (event, span): Step<'t>) -> Result<(String, Marker, bool), Problem> {
+    fn key(&mut self, step: Step<'t>) -> Result<(String, Marker, bool), Problem> {
+        let (event, span) = step;
         let Event::Scalar(text, style, ..) = event else {
             return Err(self.problem(span.start, "a key must be a plain or quoted text"));
         };

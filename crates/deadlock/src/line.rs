@@ -133,7 +133,8 @@ impl Line {
 
     fn fails(&mut self, runtime: &SharedRuntime, error: &Error) {
         self.backend = None;
-        self.not_before = Some(runtime.now() + pause(is_silent(error), self.failures));
+        let first = if is_silent(error) { SILENT_PAUSE } else { REFUSED_PAUSE };
+        self.not_before = Some(runtime.now() + pause(first, self.failures));
         self.failures = self.failures.saturating_add(1);
         let is_refused = matches!(error.kind(), ErrorKind::Server(_));
         let hint = match is_refused {
@@ -148,8 +149,7 @@ impl Line {
     }
 }
 
-fn pause(is_silent: bool, failures: u32) -> Duration {
-    let first = if is_silent { SILENT_PAUSE } else { REFUSED_PAUSE };
+fn pause(first: Duration, failures: u32) -> Duration {
     first.saturating_mul(2u32.saturating_pow(failures)).min(PAUSE)
 }
 
@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn pauses_grow_and_who_refuses_is_asked_sooner_than_who_is_silent() {
         assert!(is_silent(&silent()) && !is_silent(&Error::internal("gone")));
-        let pauses = [0, 1, 2, 5, 6, 40].map(|failures| pause(false, failures).as_millis());
+        let pauses = [0, 1, 2, 5, 6, 40].map(|failures| pause(REFUSED_PAUSE, failures).as_millis());
         assert_eq!(pauses, [200, 400, 800, 6_400, 10_000, 10_000]);
-        let pauses = [0, 1, 4, 5, 40].map(|failures| pause(true, failures).as_millis());
+        let pauses = [0, 1, 4, 5, 40].map(|failures| pause(SILENT_PAUSE, failures).as_millis());
         assert_eq!(pauses, [500, 1_000, 8_000, 10_000, 10_000]);
     }
 }

@@ -96,14 +96,15 @@ impl Rounds {
             .collect();
         wanted.extend(others.iter().flat_map(|party| &party.spots).map(|spot| spot.server.clone()));
         let told = self.lines.waits(&runtime, &wanted).await;
-        self.judge(sessions, (others, told), &lasting)
+        self.judge(sessions, others, told, &lasting)
     }
 
     /// Puts together what was told, and ends whom it concerns.
     fn judge(
         &mut self,
         sessions: &dyn Sessions,
-        (others, told): (Vec<Party>, Vec<(Arc<str>, Wait)>),
+        others: Vec<Party>,
+        told: Vec<(Arc<str>, Wait)>,
         lasting: &HashMap<PartyId, Duration>,
     ) -> Outcome {
         let instances: BTreeSet<&Arc<str>> =
@@ -120,7 +121,7 @@ impl Rounds {
         parties.extend(others);
         let (mut edges, blind) = edges(&told);
         edges.extend(parties.iter().flat_map(claimed));
-        let guesses = guesses(&parties, (&edges, &blind), &seen);
+        let guesses = guesses(&parties, &edges, &blind, &seen);
         let edges = self.trail.confirm(self.runtime.now(), &mut parties, &edges);
         let mut broken = 0;
         let certain = verdicts(&parties, &edges, &[]);
@@ -133,7 +134,7 @@ impl Rounds {
             .map(|verdict| (verdict, "deadlock"))
             .chain(suspected.iter().map(|verdict| (verdict, "suspected deadlock")))
         {
-            broken += u64::from(self.carry_out(sessions, (verdict, kind), lasting));
+            broken += u64::from(self.carry_out(sessions, verdict, kind, lasting));
         }
         let is_told = !told.is_empty() || parties.iter().any(|party| !party.wanted.is_empty());
         self.pause = match !is_told && others_count == 0 {
@@ -146,7 +147,8 @@ impl Rounds {
     fn carry_out(
         &self,
         sessions: &dyn Sessions,
-        (verdict, kind): (&Verdict, &str),
+        verdict: &Verdict,
+        kind: &str,
         lasting: &HashMap<PartyId, Duration>,
     ) -> bool {
         let PartyId { instance, session, wait } = &verdict.victim;
@@ -287,7 +289,8 @@ fn edges(told: &[(Arc<str>, Wait)]) -> (Vec<Edge>, Vec<Spot>) {
 /// that very connection is part of a cycle only together with somebody who does not.)
 fn guesses(
     parties: &[Party],
-    (edges, blind): (&[Edge], &[Spot]),
+    edges: &[Edge],
+    blind: &[Spot],
     lasting: &HashMap<PartyId, Duration>,
 ) -> Vec<Edge> {
     let is_old = |party: &Party| {
@@ -368,7 +371,7 @@ mod tests {
         let blind = [spot("a", 11), spot("b", 22)];
         let told = |parties: &[Party], blind: &[Spot], times: [Duration; 2]| {
             let lasting = parties.iter().map(|party| party.id.clone()).zip(times).collect();
-            let guesses = guesses(parties, (&[], blind), &lasting);
+            let guesses = guesses(parties, &[], blind, &lasting);
             let verdicts = verdicts(parties, &[], &guesses);
             verdicts.iter().map(|verdict| verdict.victim.session).collect::<Vec<_>>()
         };
@@ -380,7 +383,7 @@ mod tests {
         assert_eq!(suspects(&parties, SUSPICIOUS, short), [0; 0]);
         // One of them began to wait while the servers were asked.
         let lasting = [(parties[0].id.clone(), SUSPICIOUS)].into();
-        assert_eq!(guesses(&parties, (&[], &blind), &lasting).len(), 0);
+        assert_eq!(guesses(&parties, &[], &blind, &lasting).len(), 0);
         let mut leaving = parties.clone();
         leaving[0].stance = Stance::Leaves;
         assert_eq!(suspects(&leaving, SUSPICIOUS, SUSPICIOUS), [0; 0]);

@@ -89,8 +89,8 @@ impl Trail {
         let ends = cycle.iter().zip(cycle.iter().cycle().skip(1));
         let since = ends.map(|(waiter, blocker)| {
             let between = self.edges.iter().filter(|((edge, one, other), _)| {
-                is(waiter, one.as_ref(), (edge, edge.waiter))
-                    && is(blocker, other.as_ref(), (edge, edge.blocker))
+                is(waiter, one.as_ref(), edge, edge.waiter)
+                    && is(blocker, other.as_ref(), edge, edge.blocker)
             });
             between.map(|(_, since)| *since).min()
         });
@@ -123,7 +123,7 @@ fn known_since(
 }
 
 /// Whether this is the end of an edge.
-fn is(member: &Member, owner: Option<&PartyId>, (edge, id): (&Edge, u64)) -> bool {
+fn is(member: &Member, owner: Option<&PartyId>, edge: &Edge, id: u64) -> bool {
     match member {
         Member::Party(party) => owner == Some(party),
         Member::Stranger(spot) => owner.is_none() && spot.server == edge.server && spot.id == id,

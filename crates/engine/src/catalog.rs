@@ -13,6 +13,15 @@ use pando_kernel::route::UnitName;
 /// A table's key to the units that have it, in unit order.
 pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
 
+/// When a unit checks what a statement has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// As each statement ends.
+    AtOnce,
+    /// Perhaps at the end of the transaction.
+    MayWait,
+}
+
 /// What was read of one logical database's storage units. Readers never wait for a database.
 #[derive(Debug, Default)]
 pub(crate) struct UnitCatalog {
@@ -70,7 +79,8 @@ impl UnitCatalog {
     pub(crate) fn learn_tables(
         &self,
         epoch: u64,
-        (tables, sequences): (TableMap, TableMap),
+        tables: TableMap,
+        sequences: TableMap,
         spellings: Spellings,
     ) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -115,10 +125,10 @@ impl UnitCatalog {
     }
 
     /// Remembers whether a unit may leave checks to the end of a transaction, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_defers(&self, epoch: u64, unit: UnitName, defers: bool) {
+    pub(crate) fn learn_checks(&self, epoch: u64, unit: UnitName, checks: Checks) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch == epoch {
-            known.defers.insert(unit, defers);
+            known.defers.insert(unit, checks == Checks::MayWait);
         }
     }
 

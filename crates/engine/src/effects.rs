@@ -40,7 +40,7 @@ impl Engine {
                 let (snapshot, engine) = (inner.snapshot.load_full(), Self { inner });
                 let mut seen = Looks::new();
                 for live in &snapshot.databases {
-                    engine.look_at_effects(live, (&looks, &mut seen)).await;
+                    engine.look_at_effects(live, &looks, &mut seen).await;
                 }
                 looks = seen;
                 drop((snapshot, engine));
@@ -49,7 +49,7 @@ impl Engine {
         }));
     }
 
-    async fn look_at_effects(&self, live: &LiveDatabase, (old, new): (&Looks, &mut Looks)) {
+    async fn look_at_effects(&self, live: &LiveDatabase, old: &Looks, new: &mut Looks) {
         for pool in live.pools() {
             let now = self.inner.runtime.now();
             let key = (live.number, Arc::clone(pool.unit()));

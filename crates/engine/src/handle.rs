@@ -83,6 +83,14 @@ struct Doing {
     doom: Option<Arc<str>>,
 }
 
+/// What KILL ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Killed {
+    /// What the session runs now.
+    Statement,
+    Session,
+}
+
 /// A wait for connections of a pool.
 #[derive(Debug, Clone)]
 pub(crate) struct Queued {
@@ -232,18 +240,19 @@ impl Handle {
     /// Waits as [`Handle::taken`] does for a connection of this pool, while others see that it does: for a session that has some already.
     pub(crate) async fn taken_further(&self, pool: &Pool) -> Result<Connection> {
         let taking = self.taken(pool.take_further(&self.place));
-        self.queued((pool, 1), taking).await
+        self.queued(pool, 1, taking).await
     }
 
     /// The same for several connections.
     pub(crate) async fn many_further(&self, pool: &Pool, count: usize) -> Result<Vec<Connection>> {
         let taking = self.taken(pool.take_many_further(count, &self.place));
-        self.queued((pool, count), taking).await
+        self.queued(pool, count, taking).await
     }
 
     async fn queued<T>(
         &self,
-        (pool, count): (&Pool, usize),
+        pool: &Pool,
+        count: usize,
         taking: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let mut taking = pin!(taking);
@@ -360,7 +369,8 @@ impl Handle {
     pub(crate) fn give_way(
         self: &Arc<Self>,
         runtime: &SharedRuntime,
-        (wait, told): (u64, &str),
+        wait: u64,
+        told: &str,
     ) -> bool {
         self.cancel_if(runtime, |doing| {
             let lasts = doing.round == wait;

@@ -14,6 +14,7 @@ use pando_transaction::Coordinator;
 
 use crate::aside::Aside;
 use crate::clock::System;
+use crate::handle::Killed;
 use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::session::Session;
@@ -134,11 +135,11 @@ impl Engine {
         }
     }
 
-    /// Ends a session, or only its running statement; only one of this user's when one is given.
+    /// Ends a session, or its running statement; only one of this user's when one is given.
     ///
     /// # Errors
     /// MySQL's 1094 when there is no such session, 1095 when it is somebody else's.
-    pub(crate) fn kill(&self, id: u64, query_only: bool, user: Option<&str>) -> Result<()> {
+    pub(crate) fn kill(&self, id: u64, what: Killed, user: Option<&str>) -> Result<()> {
         let error = |number, message| {
             let sqlstate = "HY000".into();
             let severity = "ERROR".into();
@@ -153,10 +154,9 @@ impl Engine {
         if user.is_some_and(|user| user != &*handle.user) {
             return Err(error(1095, format!("You are not owner of thread {id}")));
         }
-        if query_only {
-            handle.cancel(&self.inner.runtime);
-        } else {
-            handle.kill(&self.inner.runtime);
+        match what {
+            Killed::Statement => handle.cancel(&self.inner.runtime),
+            Killed::Session => handle.kill(&self.inner.runtime),
         }
         Ok(())
     }

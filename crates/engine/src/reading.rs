@@ -82,7 +82,8 @@ impl Reading {
     pub(crate) async fn add(
         &self,
         runtime: &dyn Runtime,
-        (counted, stmt): (&mut Counted, &Statement),
+        counted: &mut Counted,
+        stmt: &Statement,
     ) -> Result<()> {
         let more = self.take(runtime, tree(stmt)).await?;
         counted.taken.merge(more);
@@ -93,7 +94,7 @@ impl Reading {
     ///
     /// # Errors
     /// `Memory` where the session, or all of them, keep too much.
-    pub(crate) fn keep(&self, kept: &Kept, (text, stmt): (&str, &Statement)) -> Result<Share> {
+    pub(crate) fn keep(&self, kept: &Kept, text: &str, stmt: &Statement) -> Result<Share> {
         let bytes = (text.len() + stmt.text.len()).saturating_add(tree(stmt));
         let size = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
         let of_all = match text.len() > LONG {
@@ -165,7 +166,7 @@ mod tests {
         let mut counted = time.block_on(begin()).unwrap().unwrap();
         let list = vec!["b"; 100_000].join(",");
         let stmt = pando_sql::parse(&format!("SELECT * FROM t WHERE a IN ({list})"), &STANDARD);
-        time.block_on(reading.add(&*runtime, (&mut counted, &stmt.unwrap()))).unwrap();
+        time.block_on(reading.add(&*runtime, &mut counted, &stmt.unwrap())).unwrap();
         let left = reading.room.available_permits();
         let tree = (100_000 * NODE) >> 10;
         assert!((ROOM as usize) - (320 << 10) - left >= tree, "{left}");
@@ -177,7 +178,7 @@ mod tests {
         let (reading, one, other) = (Reading::default(), Kept::default(), Kept::default());
         let long = "x".repeat(60 << 20);
         let stmt = pando_sql::parse(&format!("SELECT '{long}'"), &STANDARD).unwrap();
-        let keep = |kept: &Kept| reading.keep(kept, (&stmt.text, &stmt));
+        let keep = |kept: &Kept| reading.keep(kept, &stmt.text, &stmt);
         let refused = |kept: &Kept| matches!(keep(kept), Err(error) if matches!(error.kind(), ErrorKind::Memory(_)));
         let held: Vec<_> = (0..2).map(|_| keep(&one).unwrap()).collect();
         assert!(refused(&one));
@@ -187,7 +188,7 @@ mod tests {
         let theirs: Vec<_> = others.iter().flat_map(|kept| [keep(kept), keep(kept)]).collect();
         assert!(theirs.iter().all(Result::is_ok) && refused(&other));
         let short = pando_sql::parse("SELECT 1", &STANDARD).unwrap();
-        let short = reading.keep(&other, (&short.text, &short)).unwrap();
+        let short = reading.keep(&other, &short.text, &short).unwrap();
         drop((held, theirs, short));
         assert_eq!(reading.kept.available_permits(), KEPT_ROOM as usize);
         assert!([one, other].iter().all(|kept| kept.0.load(Ordering::Relaxed) == 0));

@@ -62,12 +62,12 @@ impl Known {
     }
 
     /// Keeps what a table is like.
-    pub(crate) fn keep_table(&self, place: Place, read: (u64, Arc<Table>)) {
+    pub(crate) fn keep_table(&self, place: Place, epoch: u64, table: Arc<Table>) {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() >= TABLES {
             tables.clear();
         }
-        tables.insert(place, read);
+        tables.insert(place, (epoch, table));
     }
 }
 

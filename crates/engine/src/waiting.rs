@@ -41,7 +41,7 @@ impl Sessions for Inner {
 
     fn give_way(&self, session: u32, wait: u64, told: &str) -> bool {
         let handle = self.registry.find(session);
-        handle.is_some_and(|handle| handle.give_way(&self.runtime, (wait, told)))
+        handle.is_some_and(|handle| handle.give_way(&self.runtime, wait, told))
     }
 }
 

@@ -24,10 +24,8 @@ impl Governor {
             Singles::default()
         };
         let now = self.now().clone();
-        self.with_facts(&now, caller, (&singles.served, &singles.unloaded), |facts| {
-            now.model.answer(name, question, facts)
-        })
-        .map(told)
+        self.with_facts(&now, caller, &singles, |facts| now.model.answer(name, question, facts))
+            .map(told)
     }
 
     /// The single tables among those found, as the rooms that route statements see them.
@@ -59,7 +57,8 @@ impl Governor {
             caller.database.as_deref().unwrap_or_default()
         };
         let now = self.now().clone();
-        self.with_facts(&now, caller, (&[], &[]), |facts| now.model.show(database, question, facts))
+        let none = Singles::default();
+        self.with_facts(&now, caller, &none, |facts| now.model.show(database, question, facts))
             .map(told)
     }
 
@@ -67,7 +66,7 @@ impl Governor {
         &self,
         now: &Now,
         caller: &Caller,
-        (single_tables, unloaded): (&[SingleTable], &[SingleTable]),
+        singles: &Singles,
         ask: impl FnOnce(&Facts<'_>) -> pando_model::Result<T>,
     ) -> Result<T> {
         let nodes = self.nodes(now);
@@ -80,8 +79,8 @@ impl Governor {
         let answer = self.around(caller.family, |around| {
             ask(&Facts {
                 around: *around,
-                single_tables,
-                unloaded,
+                single_tables: &singles.served,
+                unloaded: &singles.unloaded,
                 nodes: &nodes,
                 own,
                 disabled,

@@ -9,6 +9,7 @@ use pando_model::{Change, Check, Kind, Model, Refusal};
 use pando_repository::Error as Failure;
 
 use crate::cluster::Admits;
+use crate::commit::Wanted;
 use crate::error::{coded, refusal, refused, repository as failed};
 use crate::governor::{ATTEMPTS, Governor, Now};
 use crate::house::Found;
@@ -86,9 +87,9 @@ impl Governor {
             *turn += 1;
             let author = format!("{}-{}-{}", self.shared.id, stored.next(), *turn);
             let behind = left::behind(&base, &model).map_err(|error| failed(&error))?;
-            let wanted = (&entries, behind);
+            let wanted = Wanted { entries: &entries, more: behind };
             let outcome =
-                commit::commit(&*repository, &stored, wanted, (&author, self.marks())).await;
+                commit::commit(&*repository, &stored, wanted, &author, self.marks()).await;
             match self.settled(outcome, &author).await {
                 Ok(()) => {
                     self.all_follow().await;

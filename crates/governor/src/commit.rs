@@ -14,7 +14,14 @@ const BYTES: usize = MAX_CHANGE_BYTES - (64 << 10);
 /// Bytes of one part of a pending change.
 const PART: usize = MAX_VALUE_BYTES - (16 << 10);
 
-/// Makes the entries those of the repository, together with `more` writes of other entries, if it is still as `base` says. A change that one commit cannot hold is laid down in parts below a
+/// What a repository is to hold.
+pub(crate) struct Wanted<'a> {
+    pub(crate) entries: &'a Entries,
+    /// Writes of other entries, made together with them.
+    pub(crate) more: Vec<Write>,
+}
+
+/// Makes the entries those of the repository, if it is still as `base` says. A change that one commit cannot hold is laid down in parts below a
 /// folder of its own, decided by the version that names the folder, and then carried over into place; whoever reads in between sees it whole.
 ///
 /// # Errors
@@ -24,9 +31,11 @@ const PART: usize = MAX_VALUE_BYTES - (16 << 10);
 pub(crate) async fn commit(
     repository: &dyn Repository,
     base: &Stored,
-    (entries, more): (&Entries, Vec<Write>),
-    (author, key): (&str, Option<&Secret>),
+    wanted: Wanted<'_>,
+    author: &str,
+    key: Option<&Secret>,
 ) -> Result<()> {
+    let Wanted { entries, more } = wanted;
     finish(repository, base, key).await?;
     let base = &reread_if_pending(repository, base).await?;
     let mut writes = difference(&base.entries, entries);

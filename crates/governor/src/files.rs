@@ -3,7 +3,7 @@
 use pando_distsql::command::{Metadata, MetadataSource, Ral};
 use pando_kernel::administration::{Answer, Caller};
 use pando_kernel::error::Result;
-use pando_model::{Conversion, Kind, Refusal, Rows};
+use pando_model::{Conversion, Kind, Refusal, Rows, Singles};
 
 use crate::answer::told;
 use crate::desk::{chosen, may_change};
@@ -82,7 +82,7 @@ impl Governor {
         let now = self.now().clone();
         let order = Ral::Metadata(order.clone());
         let database = caller.database.as_deref().unwrap_or_default();
-        let export = self.with_facts(&now, caller, (&[], &[]), |facts| {
+        let export = self.with_facts(&now, caller, &Singles::default(), |facts| {
             now.model.export(database, &order, facts)
         })?;
         if let Some(export) = export {

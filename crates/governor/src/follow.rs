@@ -10,7 +10,7 @@ use pando_kernel::runtime::BoxFuture;
 use pando_repository::{Session, SessionState, Watch};
 
 use crate::governor::{Governor, Shared};
-use crate::member;
+use crate::member::{self, Before};
 
 /// Time before the first new attempt after one that failed; it doubles up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(100);
@@ -45,8 +45,11 @@ async fn run(shared: Weak<Shared>, mut watch: Watch, mut session: Session) {
         let view = session.now();
         is_behind = !catch_up(&governor).await;
         if !is_behind && view.state == SessionState::Connected {
-            let is_new = registered != view.number;
-            match member::keep(&governor, is_new).await {
+            let before = match registered == view.number {
+                true => Before::MayStand,
+                false => Before::IsGone,
+            };
+            match member::keep(&governor, before).await {
                 Ok(()) => registered = view.number,
                 Err(error) => {
                     tracing::warn!(%error, "this instance could not be registered; it tries again");

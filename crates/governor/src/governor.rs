@@ -12,9 +12,10 @@ use pando_model::{Around, Keeping, Key, Model};
 use pando_repository::{Prefix, Repository};
 
 use crate::cluster::{Cluster, Instance};
+use crate::commit::Wanted;
 use crate::folder::Folder;
 use crate::house::{House, Served};
-use crate::member::Member;
+use crate::member::{Before, Member};
 use crate::stored::{Entries, Stored};
 use crate::{commit, error, follow, leaving, member, overtaken};
 
@@ -111,6 +112,13 @@ impl std::fmt::Debug for Governor {
 /// Placeholders take this process's environment.
 pub(crate) const ENVIRONMENT: Environment<'static> = &|name| std::env::var(name).ok();
 
+/// Which configuration is served where the files and the repository both have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precedence {
+    Files,
+    Repository,
+}
+
 impl Governor {
     /// Takes up the configuration of the repository, or fills an empty one from the files, and serves it; then follows the repository until the
     /// governor is dropped.
@@ -140,7 +148,11 @@ impl Governor {
                 // No key of a generator before it is certain that no other instance makes the same.
                 governor.shared.house.lease(None);
                 let watch = repository.watch(&Prefix::root());
-                governor.begin(&*repository, &options.files, options.overwrite).await?;
+                let precedence = match options.overwrite {
+                    true => Precedence::Files,
+                    false => Precedence::Repository,
+                };
+                governor.begin(&*repository, &options.files, precedence).await?;
                 follow::begin(&governor, watch);
             }
         }
@@ -151,13 +163,13 @@ impl Governor {
         &self,
         repository: &dyn Repository,
         files: &Model,
-        overwrite: bool,
+        precedence: Precedence,
     ) -> Result<()> {
         let wrong = |error: pando_repository::Error| configuration(error.to_string());
         // Of several instances that begin at once, one fills the repository and the others find it filled.
         for _ in 0..ATTEMPTS {
             let stored = self.read(repository).await.map_err(wrong)?;
-            if stored.version.is_some() && !overwrite {
+            if stored.version.is_some() && precedence == Precedence::Repository {
                 if *files != Model::default()
                     && self.entries(files).is_ok_and(|own| own != *stored.entries)
                 {
@@ -167,15 +179,16 @@ impl Governor {
                 }
                 return self.adopt(stored);
             }
-            if stored.version.is_none() && !stored.entries.is_empty() && !overwrite {
+            let is_foreign = stored.version.is_none() && !stored.entries.is_empty();
+            if is_foreign && precedence == Precedence::Repository {
                 return Err(configuration(
                     "the repository has a configuration that is not Pando's or has lost its `/version`; choose another namespace, or say `mode.overwrite`",
                 ));
             }
             let entries = self.entries(files)?;
             let author = format!("{}-start", self.shared.id);
-            let wanted = (&entries, Vec::new());
-            match commit::commit(repository, &stored, wanted, (&author, self.marks())).await {
+            let wanted = Wanted { entries: &entries, more: Vec::new() };
+            match commit::commit(repository, &stored, wanted, &author, self.marks()).await {
                 Ok(()) => return self.adopt(self.read(repository).await.map_err(wrong)?),
                 Err(pando_repository::Error::Conflict(_)) => {}
                 Err(error) => return Err(wrong(error)),
@@ -221,7 +234,7 @@ impl Governor {
     /// Dropping it leaves that to the next look at the repository.
     pub async fn joins(&self, host: &str, port: u16) {
         self.member().stands_at(host, port);
-        if let Err(error) = member::keep(self, false).await {
+        if let Err(error) = member::keep(self, Before::MayStand).await {
             tracing::warn!(%error, "this instance could not be registered; it tries again");
         }
     }

@@ -69,12 +69,19 @@ impl Member {
     }
 }
 
-/// Puts this instance's entry where it is missing or has changed, and takes a worker id, or looks whether the one it has still stands. `is_new` says
-/// that what was put before is gone.
+/// What was put before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    MayStand,
+    /// The repository's session that held it is over.
+    IsGone,
+}
+
+/// Puts this instance's entry where it is missing or has changed, and takes a worker id, or looks whether the one it has still stands.
 ///
 /// # Errors
 /// As the repository says. The worker id is then good until the end of the last look's lease.
-pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
+pub(crate) async fn keep(governor: &Governor, before: Before) -> Result<()> {
     let Some(repository) = governor.repository() else { return Ok(()) };
     let _one_at_a_time = governor.shared.keeping.lock().await;
     let (text, is_told, worker) = {
@@ -86,7 +93,7 @@ pub(crate) async fn keep(governor: &Governor, is_new: bool) -> Result<()> {
         if !member.stands() {
             return Ok(());
         }
-        if is_new {
+        if before == Before::IsGone {
             member.told = None;
             member.worker = None;
             governor.shared.house.lease(None);

@@ -33,13 +33,14 @@ impl<'a> View<'a> {
     pub(crate) fn claim(self) -> Claim {
         let claimers: Vec<Claimer<'a>> = self.told().filter(|(_, vitals)| leads(vitals)).collect();
         let able: Vec<Claimer<'a>> =
-            claimers.iter().copied().filter(|claimer| self.may_lead(*claimer)).collect();
+            claimers.iter().copied().filter(|(unit, vitals)| self.may_lead(unit, vitals)).collect();
         let (unit, why) = match &able[..] {
             [] => self.nobody_claims(),
             [(only, _)] => (Some((*only).clone()), format!("`{only}` says that it is the primary")),
             [..] => self.one_of(&able),
         };
-        let is_split = |claimer: &Claimer<'_>| self.is_split(*claimer, (unit.as_ref(), &able));
+        let is_split =
+            |claimer: &Claimer<'_>| self.is_split(claimer.0, claimer.1, unit.as_ref(), &able);
         let split = claimers.into_iter().filter(is_split).map(|(unit, _)| unit.clone()).collect();
         let current = &self.memory.primary;
         let by_timeline = unit.as_ref().and_then(|unit| told(self.units, unit)).and_then(timeline);
@@ -54,7 +55,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether who claims to lead may be believed. A copy that was promoted has evidence for it; a server that merely takes writes has not.
-    fn may_lead(self, (unit, vitals): Claimer<'_>) -> bool {
+    fn may_lead(self, unit: &UnitName, vitals: &Vitals) -> bool {
         let memory = self.memory;
         if *unit == memory.primary {
             return true;
@@ -165,8 +166,10 @@ impl<'a> View<'a> {
 
     fn is_split(
         self,
-        (unit, vitals): Claimer<'_>,
-        (winner, able): (Option<&UnitName>, &[Claimer<'_>]),
+        unit: &UnitName,
+        vitals: &Vitals,
+        winner: Option<&UnitName>,
+        able: &[Claimer<'_>],
     ) -> bool {
         if Some(unit) == winner || vitals.role == Role::Peer {
             return false;

@@ -9,6 +9,7 @@ use crate::claim::{Claim, View};
 use crate::damper::Damper;
 use crate::memory::{Memory, told};
 use crate::reads::Reads;
+use crate::verdict::Verdict;
 use crate::{Happening, Moment, Settings, UnitState};
 
 /// A group, what it remembers, and what is decided for it.
@@ -24,19 +25,6 @@ pub struct Group {
     foreign: BTreeSet<UnitName>,
     /// Everybody who led in this process' time.
     former: BTreeSet<UnitName>,
-}
-
-/// What is decided for a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// Who takes its writes; never two, and nobody rather than the wrong one.
-    pub primary: Option<UnitName>,
-    /// Why it is so.
-    pub why: String,
-    /// Since when; `None` while it is as configured.
-    pub since: Option<Moment>,
-    /// Members that claim to lead beside the primary; nothing is sent to them.
-    pub split: BTreeSet<UnitName>,
 }
 
 impl Group {
@@ -74,7 +62,7 @@ impl Group {
         let memory = self.memory.clone();
         let claim = View { place: &self.place, memory: &memory, units }.claim();
         let (claimed, mut split) = (claim.unit.clone(), claim.split.clone());
-        news.extend(self.follow(claim, units, (now, settings)));
+        news.extend(self.follow(claim, units, now, settings));
         if self.verdict.primary.is_some() && self.verdict.primary != claimed {
             // In doubt the one that leads goes on, and the other one is the claimer beside it.
             split.extend(claimed);
@@ -85,8 +73,7 @@ impl Group {
         }
         self.verdict.split = split;
         let view = View { place: &self.place, memory: &self.memory, units };
-        let verdict = (self.verdict.primary.as_ref(), &self.verdict.split);
-        news.extend(self.reads.decide(view, verdict, (now, settings)));
+        news.extend(self.reads.decide(view, &self.verdict, now, settings));
         (self, news)
     }
 
@@ -94,7 +81,8 @@ impl Group {
         &mut self,
         claim: Claim,
         units: &BTreeMap<UnitName, UnitState>,
-        (now, settings): (Moment, &Settings),
+        now: Moment,
+        settings: &Settings,
     ) -> Option<Happening> {
         if claim.unit == self.verdict.primary {
             self.pending = None;

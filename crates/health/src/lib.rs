@@ -14,9 +14,10 @@ mod reads;
 mod settings;
 mod trail;
 mod unit;
+mod verdict;
 
 pub use board::{Board, Change, Report, State};
-pub use group::{Group, Verdict};
+pub use group::Group;
 pub use happening::Happening;
 pub use memory::Memory;
 pub use moment::Moment;
@@ -24,3 +25,4 @@ pub use observation::{Observation, Seen};
 pub use prober::{Probed, Prober, Tell};
 pub use settings::Settings;
 pub use unit::{Standing, UnitState};
+pub use verdict::Verdict;

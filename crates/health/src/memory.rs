@@ -46,7 +46,7 @@ impl Memory {
                 continue;
             }
             let is_copy = vitals.role == Role::Standby || vitals.source.is_some();
-            if is_copy && (self.is_own(vitals) || follows_member(place, (unit, vitals), units)) {
+            if is_copy && (self.is_own(vitals) || follows_member(place, unit, vitals, units)) {
                 self.kin.insert(unit.clone());
                 self.deposed.remove(unit);
             }
@@ -157,7 +157,8 @@ pub(crate) fn timeline(vitals: &Vitals) -> Option<u32> {
 /// Whether another member is, or was when it last told, the node that this one copies.
 fn follows_member(
     place: &Place,
-    (unit, vitals): (&UnitName, &Vitals),
+    unit: &UnitName,
+    vitals: &Vitals,
     units: &BTreeMap<UnitName, UnitState>,
 ) -> bool {
     let node = |other: &UnitName| units.get(other)?.vitals()?.node.as_ref();

@@ -127,7 +127,7 @@ impl Rounds {
             let observation = Observation { unit: self.unit.clone(), at: self.clock.now(), seen };
             (self.tell)(observation);
             let spent = runtime.now().saturating_duration_since(began);
-            runtime.sleep(pause(&self.unit, round, (self.settings.interval, spent))).await;
+            runtime.sleep(pause(&self.unit, round, self.settings.interval, spent)).await;
         }
     }
 }
@@ -142,7 +142,7 @@ fn reason(error: &Error) -> String {
 
 /// What is left of an interval that is up to a tenth longer or shorter, differently for each unit and round, so that the probes of many proxies don't
 /// fall together. At least a tenth of the interval, even when a probe took longer than that.
-fn pause(unit: &str, round: u64, (interval, spent): (Duration, Duration)) -> Duration {
+fn pause(unit: &str, round: u64, interval: Duration, spent: Duration) -> Duration {
     let mut hasher = DefaultHasher::new();
     (unit, round).hash(&mut hasher);
     let thousandths = u32::try_from(hasher.finish() % 201).unwrap_or_default();

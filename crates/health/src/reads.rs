@@ -1,6 +1,6 @@
 //! Which members of a group may answer reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pando_kernel::health::{Copying, Vitals};
@@ -10,6 +10,7 @@ use crate::claim::View;
 use crate::damper::Damper;
 use crate::memory::{leads, standing, told};
 use crate::trail::Trail;
+use crate::verdict::Verdict;
 use crate::{Happening, Moment, Settings, Standing};
 
 /// Who may answer reads, and who is kept from it. Members of which nothing is known may.
@@ -66,21 +67,23 @@ impl Reads {
     pub(crate) fn decide(
         &mut self,
         view: View<'_>,
-        (primary, split): (Option<&UnitName>, &BTreeSet<UnitName>),
-        (now, settings): (Moment, &Settings),
+        verdict: &Verdict,
+        now: Moment,
+        settings: &Settings,
     ) -> Vec<Happening> {
+        let primary = verdict.primary.as_ref();
         self.listen(view, primary);
         let mut news = Vec::new();
         for unit in &view.place.members {
-            let against = if split.contains(unit) {
+            let against = if verdict.split.contains(unit) {
                 Against::Known
             } else {
-                self.against(view, (unit, primary), settings)
+                self.against(view, unit, primary, settings)
             };
             let group = &view.place.name;
             match against {
                 Against::Undecided => {}
-                Against::Nothing => news.extend(self.take_back((group, unit), now, settings)),
+                Against::Nothing => news.extend(self.take_back(group, unit, now, settings)),
                 Against::Known => self.keep_out(unit, now),
                 Against::This(why) => {
                     let is_new = self.allows(unit);
@@ -117,7 +120,8 @@ impl Reads {
     fn against(
         &self,
         view: View<'_>,
-        (unit, primary): (&UnitName, Option<&UnitName>),
+        unit: &UnitName,
+        primary: Option<&UnitName>,
         settings: &Settings,
     ) -> Against {
         let Some(vitals) = told(view.units, unit) else {
@@ -152,7 +156,8 @@ impl Reads {
 
     fn take_back(
         &mut self,
-        (group, unit): (&UnitName, &UnitName),
+        group: &UnitName,
+        unit: &UnitName,
         now: Moment,
         settings: &Settings,
     ) -> Option<Happening> {

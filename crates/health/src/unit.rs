@@ -45,8 +45,8 @@ impl UnitState {
     ) -> (Self, Vec<Happening>) {
         let mut news = Vec::new();
         match &observation.seen {
-            Seen::Answers(vitals) => self.answered(observation, vitals, (settings, &mut news)),
-            Seen::Silent(why) => self.silent(observation, why, (settings, &mut news)),
+            Seen::Answers(vitals) => self.answered(observation, vitals, settings, &mut news),
+            Seen::Silent(why) => self.silent(observation, why, settings, &mut news),
         }
         (self, news)
     }
@@ -55,7 +55,8 @@ impl UnitState {
         &mut self,
         observation: &Observation,
         vitals: &Vitals,
-        (settings, news): (&Settings, &mut Vec<Happening>),
+        settings: &Settings,
+        news: &mut Vec<Happening>,
     ) {
         let (unit, at) = (&observation.unit, observation.at);
         self.failures = 0;
@@ -92,7 +93,8 @@ impl UnitState {
         &mut self,
         observation: &Observation,
         why: &str,
-        (settings, news): (&Settings, &mut Vec<Happening>),
+        settings: &Settings,
+        news: &mut Vec<Happening>,
     ) {
         let (unit, at) = (&observation.unit, observation.at);
         self.failures = self.failures.saturating_add(1);

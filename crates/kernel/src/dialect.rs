@@ -284,6 +284,11 @@ pub trait Metadata: Send + Sync + Debug {
         false
     }
 
+    /// Whether a statement that begins with this upper-cased word, and defines nothing, takes a list of tables and says nothing of each that is not said of all.
+    fn lists_tables_behind(&self, _verb: &str) -> bool {
+        false
+    }
+
     /// Whether servers of this version drop the tables of a list that are there before they say that others are not.
     fn drops_the_others(&self, _version: &str) -> bool {
         false
@@ -414,6 +419,11 @@ pub trait Variables: Send + Sync + Debug {
     /// The value of a function or keyword about the session (`DATABASE()`, `current_database()`, `CONNECTION_ID()`, `LAST_INSERT_ID()`, `@@…` …), for putting
     /// it into the text as a literal; `None` leaves the text to the storage unit. `name` is lower-cased, without parentheses.
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value>;
+
+    /// What stands for such a value in a text so that it has the type of the function itself, where a literal has another one.
+    fn session_literal(&self, _name: &str, _value: &Value) -> Option<String> {
+        None
+    }
 
     /// The same for a setting that is asked for by its name: by a function of one text (`current_setting('…')`; `by` is its name in lower case), or by SHOW (`by` is
     /// `show`). `name` is as written.

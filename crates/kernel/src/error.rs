@@ -73,7 +73,9 @@ impl Because {
 pub enum Unroutable {
     /// It cannot be read as what the algorithm takes. In a condition that says nothing about the shard.
     OtherType,
-    /// It is missing, null, or leads to no data node; or no key can be made.
+    /// It is NULL, which stands on no shard.
+    Null,
+    /// It is missing or leads to no data node; or no key can be made.
     NoPlace,
 }
 
@@ -123,6 +125,8 @@ pub enum ErrorKind {
     Variable(String),
     /// A parameter or literal cannot be read as the type it must have.
     Value(String),
+    /// LIMIT or OFFSET, named here, counts below zero.
+    NegativeCount(&'static str),
     /// A sharding value is missing, null or routes nowhere.
     ShardingValue {
         /// Which of these it is.
@@ -301,6 +305,7 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::StatementExists(_)
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)
@@ -337,6 +342,7 @@ impl fmt::Display for ErrorKind {
             Self::TableExists(name) => write!(f, "table `{name}` already exists"),
             Self::UnknownStatement(name) => write!(f, "prepared statement `{name}` does not exist"),
             Self::StatementExists(name) => write!(f, "prepared statement `{name}` already exists"),
+            Self::NegativeCount(clause) => write!(f, "{clause} must not be negative"),
             Self::Variable(message)
             | Self::Value(message)
             | Self::ShardingValue { message, .. }

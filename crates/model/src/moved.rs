@@ -13,13 +13,19 @@ pub(crate) struct Moved {
     pub(crate) only_grows: bool,
 }
 
-/// What changes between two rules of one table, whose nodes are given by the storage units that hold them.
-pub(crate) fn moved(
-    (old_rule, old): (&Sharding, &[DataNode]),
-    (new_rule, new): (&Sharding, &[DataNode]),
-    (before, after): (&str, &str),
-) -> Moved {
-    let (before, after) = (Way::of(old_rule, before), Way::of(new_rule, after));
+/// A table as a rule spreads it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread<'a> {
+    pub(crate) rule: &'a Sharding,
+    pub(crate) table: &'a str,
+    /// By the storage units that hold them.
+    pub(crate) nodes: &'a [DataNode],
+}
+
+/// What changes between two rules of one table.
+pub(crate) fn moved(old: &Spread<'_>, new: &Spread<'_>) -> Moved {
+    let (before, after) = (Way::of(old.rule, old.table), Way::of(new.rule, new.table));
+    let (old, new) = (old.nodes, new.nodes);
     if before == after {
         if old == new {
             return Moved { nodes: Vec::new(), only_grows: true };

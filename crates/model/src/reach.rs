@@ -11,7 +11,7 @@ use pando_kernel::route::UnitName;
 use crate::around::Around;
 use crate::change::{Check, Lost};
 use crate::draft::{Seen, see};
-use crate::moved;
+use crate::moved::{self, Spread};
 use crate::refusal::Kind;
 
 /// What must hold on the storage units before the new rules may: every row stays within reach, under the name it had, where the rules look for it.
@@ -141,21 +141,19 @@ impl<'s> Side<'s> {
         then: Option<&LogicTable>,
         after: &Side<'_>,
     ) -> Vec<Check> {
-        let nodes = self.homes(table);
         let name = table.name.clone();
         let Some(then) = then else {
-            return self.dropped(table, nodes, after).into_iter().collect();
+            return self.dropped(table, self.homes(table), after).into_iter().collect();
         };
-        let later = after.homes(then);
         match (table.kind, then.kind) {
-            (TableKind::Sharded, TableKind::Sharded) => {
-                self.changed((table, nodes), (then, later), after)
-            }
+            (TableKind::Sharded, TableKind::Sharded) => self.changed(table, then, after),
             (TableKind::Broadcast, TableKind::Broadcast) => {
+                let (nodes, later) = (self.homes(table), after.homes(then));
                 let grows = later.iter().any(|node| !nodes.contains(node));
                 grows.then_some(Check::IsAlike { table: name, nodes: later }).into_iter().collect()
             }
             (TableKind::Sharded | TableKind::Broadcast | TableKind::Single, _) => {
+                let nodes = self.homes(table);
                 let mut checks = vec![Check::IsEmpty { table: name, nodes, lost: Lost::Moved }];
                 checks.extend(after.enters(then));
                 checks
@@ -163,19 +161,16 @@ impl<'s> Side<'s> {
         }
     }
 
-    fn changed(
-        &self,
-        (table, nodes): (&LogicTable, Vec<DataNode>),
-        (then, later): (&LogicTable, Vec<DataNode>),
-        after: &Side<'_>,
-    ) -> Vec<Check> {
+    fn changed(&self, table: &LogicTable, then: &LogicTable, after: &Side<'_>) -> Vec<Check> {
+        let (nodes, later) = (self.homes(table), after.homes(then));
         let rule =
             |side: &Side<'s>| side.seen.and_then(|seen| seen.database.rules.sharding.as_ref());
         let rules =
             rule(self).zip(after.seen.and_then(|seen| seen.database.rules.sharding.as_ref()));
         let Some((old, new)) = rules else { return Vec::new() };
-        let names = (table.name.as_str(), then.name.as_str());
-        let moved = moved::moved((old, &nodes), (new, &later), names);
+        let old = Spread { rule: old, table: &table.name, nodes: &nodes };
+        let new = Spread { rule: new, table: &then.name, nodes: &later };
+        let moved = moved::moved(&old, &new);
         let mut checks = Vec::new();
         if !moved.nodes.is_empty() {
             let nodes = moved.nodes;

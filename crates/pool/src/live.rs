@@ -43,8 +43,10 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(
-        (backend, near): (Box<dyn Backend>, Near),
-        (memory, witness): (Memory, Witness),
+        backend: Box<dyn Backend>,
+        near: Near,
+        memory: Memory,
+        witness: Witness,
         fence: &Arc<Fence>,
     ) -> Box<Self> {
         let backend = Leashed::new(backend, Leash::default(), Arc::clone(fence));

@@ -196,8 +196,8 @@ impl Shared {
                 return Err(Error::new(ErrorKind::TooManyConnections));
             }
             state.tickets += 1;
-            let ticket =
-                Arc::new(Ticket::new((turn, state.tickets), count, self.runtime.event_loop()));
+            let event_loop = self.runtime.event_loop();
+            let ticket = Arc::new(Ticket::new(turn, state.tickets, count, event_loop));
             let at = state.queue.partition_point(|before| before.place < ticket.place);
             state.queue.insert(at, Arc::clone(&ticket));
             self.serve(&mut state, &mut aftermath);

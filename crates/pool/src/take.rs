@@ -238,7 +238,8 @@ pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Box<Live>> {
             if shared.unreachable.swap(false, Ordering::Relaxed) {
                 tracing::info!(unit = %shared.unit, "the storage unit is available again");
             }
-            return Ok(Live::new((backend, near), shared.memory(), &shared.fence));
+            let (memory, witness) = shared.memory();
+            return Ok(Live::new(backend, near, memory, witness, &shared.fence));
         }
         Err(error) => unavailable(shared, error),
     };

@@ -87,7 +87,7 @@ enum Phase {
 }
 
 impl Ticket {
-    pub(crate) fn new((turn, number): (Turn<'_>, u64), count: usize, event_loop: usize) -> Self {
+    pub(crate) fn new(turn: Turn<'_>, number: u64, count: usize, event_loop: usize) -> Self {
         let (place, spare) = (turn.place(number), turn.spare());
         let (passed, phase) = (AtomicU32::new(0), Mutex::new(Phase::Waiting(None)));
         let is_first = matches!(turn, Turn::First);

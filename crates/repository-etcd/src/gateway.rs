@@ -242,9 +242,10 @@ impl Gateway {
                 return Ok(connection);
             }
         }
-        let endpoint = (index, &self.options.endpoints[index]);
+        let endpoint = &self.options.endpoints[index];
         let roots = self.options.authority.as_deref();
-        let opened = Connection::open(&self.runtime, endpoint, roots, self.patience()).await;
+        let patience = self.patience();
+        let opened = Connection::open(&self.runtime, index, endpoint, roots, patience).await;
         if opened.is_err() {
             self.next_endpoint();
         }

@@ -42,7 +42,8 @@ impl Connection {
 
     pub(crate) async fn open(
         runtime: &SharedRuntime,
-        (index, endpoint): (usize, &Endpoint),
+        index: usize,
+        endpoint: &Endpoint,
         roots: Option<&str>,
         limit: Duration,
     ) -> Result<Self, Failed> {

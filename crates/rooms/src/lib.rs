@@ -63,7 +63,7 @@ pub fn build_with_states(
     let units = units::build(database, data, &mut report);
     let features = rooms::rooms(ROOMS, database, states, &mut report);
     let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
-    no_ledgers(database, (&units, &features), dialect.as_ref(), &mut report);
+    no_ledgers(database, &units, &features, dialect.as_ref(), &mut report);
     let warnings = report.finish()?;
     let mut writers =
         places::writers(database, &groups(database), &rooms::groups(database, states));
@@ -89,7 +89,8 @@ pub fn groups(database: &Database) -> Vec<Place> {
 /// The ledgers of transactions are led to by no rule and no schema.
 fn no_ledgers(
     database: &Database,
-    (units, features): (&[Unit], &[Arc<dyn Feature>]),
+    units: &[Unit],
+    features: &[Arc<dyn Feature>],
     dialect: &dyn Dialect,
     report: &mut Report,
 ) {

@@ -9,9 +9,6 @@ pub fn check_global(global: &Global) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |at: &At, message: &str| problems.push(at.problem(message));
     let nowhere = At::default();
-    if global.sql_federation.enabled {
-        refuse(&nowhere, "`sqlFederation.sqlFederationEnabled` is not served by this version");
-    }
     if !global.sql_translator.kind.eq_ignore_ascii_case("NATIVE") {
         refuse(&nowhere, "`sqlTranslator.type` other than `NATIVE` is not served by this version");
     }

@@ -4,9 +4,6 @@
 
 use memchr::memmem;
 
-use crate::error::SyntaxError;
-use crate::lexer::Lexer;
-use crate::span::Span;
 use crate::syntax::Syntax;
 
 /// What a server goes by when it meets such a comment.
@@ -16,17 +13,6 @@ pub struct Release {
     pub version: u32,
     /// It runs `/*M! … */` too, reads versions of six digits, and passes over those from 50700 to 99999.
     pub is_fork: bool,
-}
-
-/// A text with every comment of the kind settled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
-    /// It has none.
-    AsIs,
-    /// With empty comments in the place of the marks and of what does not run: blanks would not do, as `--` before one begins a comment of its own.
-    Text(String),
-    /// What runs depends on versions that are not known, or that differ so that servers would run different statements.
-    Unsure,
 }
 
 /// What becomes of a comment.
@@ -50,48 +36,10 @@ const FIVE_DIGITS: u32 = 80_031;
 /// From here on it has six where white space follows the sixth.
 const SIX_DIGITS: u32 = 80_100;
 
-/// Settles them for storage units of these releases; none, for units that are not known yet.
-///
-/// # Errors
-/// What `tokenize` refuses.
-pub fn settle(text: &str, syntax: &Syntax, releases: &[Release]) -> Result<Settled, SyntaxError> {
-    if !may_have_one(text, syntax) {
-        return Ok(Settled::AsIs);
-    }
-    let mut lexer = Lexer::new(text, syntax);
-    lexer.settles = Some(releases);
-    lexer.run()?;
-    if lexer.is_unsure {
-        return Ok(Settled::Unsure);
-    }
-    Ok(if lexer.marks.is_empty() {
-        Settled::AsIs
-    } else {
-        Settled::Text(emptied(text, &lexer.marks))
-    })
-}
-
 /// Whether the text holds what may begin such a comment.
 pub(crate) fn may_have_one(text: &str, syntax: &Syntax) -> bool {
     let has = |mark: &[u8]| memmem::find(text.as_bytes(), mark).is_some();
     syntax.executable_comments && (has(b"/*!") || has(b"/*M!"))
-}
-
-fn emptied(text: &str, marks: &[Span]) -> String {
-    let mut out = String::with_capacity(text.len() + marks.len() * 2);
-    let mut done = 0;
-    for mark in marks {
-        out.push_str(text.get(done..mark.start as usize).unwrap_or(""));
-        out.push_str("/*");
-        // As long as it was, and with as many lines, where there is room.
-        let inner = mark.of(text).bytes().skip(2);
-        let inner = inner.take((mark.end - mark.start).saturating_sub(4) as usize);
-        out.extend(inner.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        out.push_str("*/");
-        done = mark.end as usize;
-    }
-    out.push_str(text.get(done..).unwrap_or(""));
-    out
 }
 
 /// What these releases, or any where there are none, make of the comment that begins here.
@@ -127,14 +75,16 @@ impl Mark<'_> {
         }
         if release.is_fork {
             let version = self.version(self.digits);
-            let passes = (EVERYWHERE..=NOWHERE).contains(&version) && !self.is_forks;
-            return self.either(version <= release.version && !passes, self.digits);
+            return match (EVERYWHERE..=NOWHERE).contains(&version) && !self.is_forks {
+                true => Verdict::Skipped,
+                false => self.from(self.digits, release),
+            };
         }
-        let of_five = self.either(self.version(5) <= release.version, 5);
+        let of_five = self.from(5, release);
         if self.digits < 6 || !self.behind.get(6).is_some_and(is_blank) {
             return of_five;
         }
-        let of_six = self.either(self.version(6) <= release.version, 6);
+        let of_six = self.from(6, release);
         match release.version {
             ..=FIVE_DIGITS => of_five,
             SIX_DIGITS.. => of_six,
@@ -163,8 +113,12 @@ impl Mark<'_> {
         digits.fold(0, |version, digit| version * 10 + u32::from(digit.wrapping_sub(b'0')))
     }
 
-    fn either(&self, runs: bool, digits: usize) -> Verdict {
-        if runs { self.runs(digits) } else { Verdict::Skipped }
+    /// It runs from the version of so many digits on.
+    fn from(&self, digits: usize, release: Release) -> Verdict {
+        match self.version(digits) <= release.version {
+            true => self.runs(digits),
+            false => Verdict::Skipped,
+        }
     }
 
     fn runs(&self, digits: usize) -> Verdict {

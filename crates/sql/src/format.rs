@@ -67,11 +67,12 @@ pub fn format(text: &str, syntax: &Syntax) -> Result<String, SyntaxError> {
     let same = parse(&formatted, syntax)
         .is_ok_and(|read| outline(&read.kind) == outline(&statement.kind))
         && tokenize(&formatted, syntax)
-            .is_ok_and(|read| same_tokens((&as_it_is, &tokens), (&formatted, &read.list)));
+            .is_ok_and(|read| same_tokens(&as_it_is, &tokens, &formatted, &read.list));
     Ok(if same { formatted } else { as_it_is })
 }
 
-fn same_tokens((text, tokens): (&str, &[Token]), (other, others): (&str, &[Token])) -> bool {
+/// Whether a text's tokens are those of another.
+fn same_tokens(text: &str, tokens: &[Token], other: &str, others: &[Token]) -> bool {
     tokens.len() == others.len()
         && tokens.iter().zip(others).all(|(one, two)| {
             let (a, b) = (one.span.of(text), two.span.of(other));
@@ -112,8 +113,7 @@ impl<'a> Writer<'a> {
 
     fn write(mut self) -> String {
         for at in 0..self.tokens.len() {
-            let breaks = self.breaks(at);
-            self.gap(at, breaks);
+            self.gap(at);
             let word = self.word(at);
             match WORDS.iter().chain(&MORE).find(|known| word.eq_ignore_ascii_case(known)) {
                 Some(known) if self.is_free(at) => self.out.push_str(known),
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What stands between a token and the one before.
-    fn gap(&mut self, at: usize, breaks: bool) {
+    fn gap(&mut self, at: usize) {
         let Some(before) = at.checked_sub(1).and_then(|before| self.tokens.get(before)) else {
             self.out.push_str(self.text.get(..self.start(at)).unwrap_or_default().trim_start());
             return;
@@ -188,7 +188,7 @@ impl<'a> Writer<'a> {
         if strings || !gap.trim().is_empty() {
             // Comments stay where they are, and a line between two strings joins them.
             self.out.push_str(gap);
-        } else if breaks {
+        } else if self.breaks(at) {
             self.out.push('\n');
             let depth = self.open.iter().filter(|query| **query).count();
             self.out.extend(std::iter::repeat_n(' ', depth * STEP));

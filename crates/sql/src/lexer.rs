@@ -17,7 +17,7 @@ use class::is_operator_byte;
 pub(crate) use class::{Class, class_of, is_word_byte};
 use fold::{Fold, Folds};
 pub(crate) use fold::{Folded, FoldedRow};
-pub(crate) use quoted::{pieces, spliced};
+pub(crate) use quoted::{Backslash, pieces, spliced};
 
 /// Cuts `text` into tokens.
 ///

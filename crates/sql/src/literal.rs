@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::ast::Literal;
-use crate::lexer::{pieces, spliced};
+use crate::lexer::{Backslash, pieces, spliced};
+use crate::quotes::{body_of, undouble, unquoted};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -39,9 +40,8 @@ pub(crate) fn string_value(raw: &str, kind: TokenKind, syntax: &Syntax) -> Resul
     match kind {
         TokenKind::EscapeString => {
             // An escape ends with its piece.
-            into_text(
-                pieces(raw, true).iter().flat_map(|piece| c_escapes(body_of(piece, 0))).collect(),
-            )
+            let pieces = pieces(raw, Backslash::Escapes);
+            into_text(pieces.iter().flat_map(|piece| c_escapes(body_of(piece, 0))).collect())
         }
         TokenKind::UnicodeString => Ok(unicode_string(raw, '\\')),
         TokenKind::NationalString => Ok(plain(body_of(&joined(raw, syntax), 1), '\'', syntax)),
@@ -77,7 +77,7 @@ pub(crate) fn identifier_value(raw: &str, kind: TokenKind) -> String {
     if kind == TokenKind::UnicodeIdentifier {
         return unicode_escapes(&undouble(body_of(raw, 2), '"'), '\\');
     }
-    undouble(body_of(raw, 0), if raw.starts_with('`') { '`' } else { '"' })
+    unquoted(raw)
 }
 
 /// A string in one piece, in the language in which it may have several.
@@ -87,26 +87,6 @@ fn joined<'t>(raw: &'t str, syntax: &Syntax) -> Cow<'t, str> {
 
 fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
-}
-
-/// What stands between the quotes behind `skip` bytes of prefix.
-fn body_of(raw: &str, skip: usize) -> &str {
-    raw.get(skip + 1..raw.len().saturating_sub(1)).unwrap_or("")
-}
-
-fn undouble(body: &str, quote: char) -> String {
-    if !body.contains(quote) {
-        return body.to_owned();
-    }
-    let mut out = String::with_capacity(body.len());
-    let mut chars = body.chars();
-    while let Some(c) = chars.next() {
-        out.push(c);
-        if c == quote {
-            chars.next();
-        }
-    }
-    out
 }
 
 fn plain(body: &str, quote: char, syntax: &Syntax) -> String {
@@ -166,9 +146,9 @@ fn c_escapes(body: &str) -> Vec<u8> {
             b'n' => out.push(b'\n'),
             b'r' => out.push(b'\r'),
             b't' => out.push(b'\t'),
-            b'0'..=b'7' => at = coded(&mut out, bytes, at - 1, (8, 3)),
+            b'0'..=b'7' => at = coded(&mut out, bytes, at - 1, 8, 3),
             b'x' if bytes.get(at).is_some_and(u8::is_ascii_hexdigit) => {
-                at = coded(&mut out, bytes, at, (16, 2));
+                at = coded(&mut out, bytes, at, 16, 2);
             }
             b'u' => at = unicode(&mut out, body, at, 4),
             b'U' => at = unicode(&mut out, body, at, 8),
@@ -179,7 +159,7 @@ fn c_escapes(body: &str) -> Vec<u8> {
 }
 
 /// One byte from up to `most` digits; answers where the digits end.
-fn coded(out: &mut Vec<u8>, bytes: &[u8], from: usize, (radix, most): (u32, usize)) -> usize {
+fn coded(out: &mut Vec<u8>, bytes: &[u8], from: usize, radix: u32, most: usize) -> usize {
     let mut at = from;
     let mut value = 0u32;
     while let Some(digit) = bytes.get(at).and_then(|&b| char::from(b).to_digit(radix)) {

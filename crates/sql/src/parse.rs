@@ -30,7 +30,7 @@ mod utility;
 
 use std::sync::Arc;
 
-use crate::ast::{Expr, InsertSource, Kind, Literal, Node, Statement};
+use crate::ast::{InsertSource, Kind, Statement};
 use crate::edits::Edits;
 use crate::error::SyntaxError;
 use crate::keyword::Keyword;
@@ -52,9 +52,9 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 /// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
 pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
     match tokenize_folding(text, syntax)? {
-        (tokens, folded) if folded.is_empty() => parse_tokens(text, syntax, (tokens, &folded)),
+        (tokens, folded) if folded.is_empty() => parse_tokens(text, syntax, tokens, &folded),
         (tokens, folded) => {
-            let parsed = parse_tokens(text, syntax, (tokens, &folded));
+            let parsed = parse_tokens(text, syntax, tokens, &folded);
             // What looked like rows of an INSERT, or a list, may be something else.
             let is_all = parsed.as_ref().is_ok_and(|stmt| {
                 kept_rows(&stmt.kind) == folded.rows.len() && !matches!(stmt.kind, Kind::Opaque)
@@ -69,7 +69,7 @@ pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_whole(text: &str, syntax: &Syntax) -> Result<Statement> {
-    parse_tokens(text, syntax, (tokenize(text, syntax)?, &Folded::default()))
+    parse_tokens(text, syntax, tokenize(text, syntax)?, &Folded::default())
 }
 
 fn kept_rows(kind: &Kind) -> usize {
@@ -88,12 +88,13 @@ fn kept_rows(kind: &Kind) -> usize {
 fn parse_tokens(
     text: &str,
     syntax: &Syntax,
-    (mut tokens, folded): (Tokens, &Folded),
+    mut tokens: Tokens,
+    folded: &Folded,
 ) -> Result<Statement> {
     let end = cut_at_semicolon(text, &mut tokens, syntax)?;
     fill_keywords(text, &mut tokens, end);
     let statement = text.get(..end).unwrap_or(text);
-    let (kind, tables) = parse_kind((statement, syntax), &tokens.list, folded)?;
+    let (kind, tables) = parse_kind(statement, syntax, &tokens.list, folded)?;
     if !tables.is_empty() {
         return parse(&spelled_out(statement, &tables), syntax);
     }
@@ -159,14 +160,15 @@ fn spelled_out(text: &str, tables: &[Span]) -> String {
 
 /// The statement, and the words TABLE in it that begin a query.
 fn parse_kind(
-    (text, syntax): (&str, &Syntax),
+    text: &str,
+    syntax: &Syntax,
     tokens: &[Token],
     folded: &Folded,
 ) -> Result<(Kind, Vec<Span>)> {
     if tokens.len() == 1 {
         return Ok((Kind::Empty, Vec::new()));
     }
-    let mut parser = Parser::new((text, syntax), tokens, folded);
+    let mut parser = Parser::new(text, syntax, tokens, folded);
     let parsed = parser.statement().and_then(|kind| {
         if parser.is_end() { Ok(kind) } else { parser.unexpected("the end of the statement") }
     });
@@ -177,66 +179,6 @@ fn parse_kind(
         Err(error) => Err(error),
         Ok(kind) => Ok((kind, parser.tables)),
     }
-}
-
-/// A value of a row that is kept as text: a literal, perhaps with a sign.
-pub(crate) fn literal_of_row(
-    row: Span,
-    at: usize,
-    (text, syntax): (&str, &Syntax),
-) -> Option<Expr> {
-    let tokens = tokenize(row.of(text), syntax).ok()?.list;
-    let values = tokens.get(1..tokens.len().checked_sub(1)?)?;
-    let value = values.split(|token| is_comma(token, row.of(text))).nth(at)?;
-    signed_literal(value, row.start, (text, syntax))
-}
-
-/// All values of a piece of a list that is kept as text. Something that nobody takes for a literal, should they be others than the lexer has seen there.
-pub(crate) fn literals_of(
-    (piece, width): (Span, u32),
-    (text, syntax): (&str, &Syntax),
-) -> Vec<Expr> {
-    let read = || {
-        let tokens = tokenize(piece.of(text), syntax).ok()?.list;
-        let values = tokens.split(|token| is_comma(token, piece.of(text)));
-        values.map(|value| signed_literal(value, piece.start, (text, syntax))).collect()
-    };
-    let read: Option<Vec<Expr>> = read();
-    let all = read.filter(|values| values.len() == width as usize);
-    all.unwrap_or_else(|| vec![Expr { span: piece, node: Node::Other(Vec::new()) }])
-}
-
-fn is_comma(token: &Token, text: &str) -> bool {
-    token.kind == TokenKind::Punctuation && token.span.of(text) == ","
-}
-
-/// A literal with its sign, if it has one, in a text that begins at a byte of the statement.
-fn signed_literal(value: &[Token], from: u32, (text, syntax): (&str, &Syntax)) -> Option<Expr> {
-    let placed = |token: &Token| {
-        let span = Span::new(from + token.span.start, from + token.span.end);
-        Token { span, ..*token }
-    };
-    match value {
-        [value] => literal_expr(placed(value), (text, syntax)),
-        [sign, value] => {
-            let (sign, operand) = (placed(sign), literal_expr(placed(value), (text, syntax))?);
-            let span = sign.span.to(operand.span);
-            let op = sign.span.of(text).to_owned();
-            Some(Expr { span, node: Node::Unary { op, operand: Box::new(operand) } })
-        }
-        _ => None,
-    }
-}
-
-fn literal_expr(token: Token, (text, syntax): (&str, &Syntax)) -> Option<Expr> {
-    let value = match token.kind {
-        TokenKind::Word => match token.span.of(text) {
-            word if word.eq_ignore_ascii_case("null") => Literal::Null,
-            word => Literal::Boolean(word.eq_ignore_ascii_case("true")),
-        },
-        _ => crate::literal::literal(text, &token, syntax)?,
-    };
-    Some(Expr { span: token.span, node: Node::Literal(value) })
 }
 
 /// Whether every parenthesis has its partner: what breaks that is no construct of any server.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::keyword::Keyword;
-use crate::literal::identifier_value;
+use crate::quotes::unquoted;
 use crate::span::Span;
 
 /// What a token is.
@@ -58,6 +58,11 @@ impl TokenKind {
         )
     }
 
+    /// A name between quotes.
+    pub fn is_quoted_name(self) -> bool {
+        matches!(self, Self::QuotedIdentifier | Self::UnicodeIdentifier)
+    }
+
     /// A string or a number.
     pub fn is_literal(self) -> bool {
         self == Self::Number || self.is_string()
@@ -83,7 +88,7 @@ impl Token {
         let raw = self.span.of(text);
         match self.kind {
             TokenKind::Word => Some(Cow::Borrowed(raw)),
-            TokenKind::QuotedIdentifier => Some(Cow::Owned(identifier_value(raw, self.kind))),
+            TokenKind::QuotedIdentifier => Some(Cow::Owned(unquoted(raw))),
             TokenKind::UnicodeIdentifier
             | TokenKind::Number
             | TokenKind::String

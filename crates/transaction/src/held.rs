@@ -18,6 +18,15 @@ use crate::xa::GlobalId;
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.
 pub(crate) const DRAIN_BYTES: usize = 64 << 20;
 
+/// What a branch does for the decision of its XA transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Its own commit is the decision.
+    Decides,
+    /// It is prepared, and ends as is decided.
+    Follows,
+}
+
 /// A connection enlisted in a transaction.
 #[derive(Debug)]
 pub(crate) struct Held {
@@ -65,12 +74,12 @@ impl Held {
     ///
     /// # Errors
     /// `Refused` where the family has no two-phase commit.
-    pub(crate) fn join(&mut self, part: Part, decides: bool) -> Result<()> {
+    pub(crate) fn join(&mut self, part: Part, share: Share) -> Result<()> {
         if self.dialect.two_phase().is_none() {
             return Err(no_two_phase(self.dialect.family()));
         }
         self.part = Some(part.to_string());
-        self.decides = decides;
+        self.decides = share == Share::Decides;
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Execution, TransactionType};
 use pando_pool::Connection;
 
-use crate::held::{DRAIN_BYTES, Held, committed, tell};
+use crate::held::{DRAIN_BYTES, Held, Share, committed, tell};
 use crate::reply::drain;
 use crate::xa::{Coordinator, Global, Ready, count, unsure};
 pub use locks::TableLock;
@@ -278,10 +278,10 @@ impl Transaction {
         let modes = self.locks_under.as_ref().unwrap_or(&self.modes);
         let opening = match (&mut self.global, &self.coordinator, identity) {
             (Some(global), Some(coordinator), Some(identity)) => {
-                let place = (self.held.len(), connection.token().id);
-                let decides = global.is_unnamed();
-                let (id, part) = global.joins(coordinator, identity, place);
-                held.join(part, decides)?;
+                let share = if global.is_unnamed() { Share::Decides } else { Share::Follows };
+                let (number, token) = (self.held.len(), connection.token().id);
+                let (id, part) = global.joins(coordinator, identity, number, token);
+                held.join(part, share)?;
                 held.opening(id, modes)
             }
             _ => held.opening_alone(modes),

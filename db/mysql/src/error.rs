@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::BytesMut;
+use pando_kernel::error::Unroutable;
 use pando_kernel::{Error, ErrorKind, ServerError};
 
 use crate::codec::{ErrPacket, Malformed};
@@ -95,8 +96,12 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::TableExists(_) => (1050, b"42S01"),
         ErrorKind::UnknownStatement(_) => (1243, b"HY000"),
         ErrorKind::Variable(_) => (1193, b"HY000"),
-        ErrorKind::Value(_) => (1366, b"HY000"),
+        ErrorKind::Value(_) | ErrorKind::ShardingValue { is: Unroutable::OtherType, .. } => {
+            (1366, b"HY000")
+        }
+        ErrorKind::ShardingValue { is: Unroutable::Null, .. } => (1048, b"23000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
+        ErrorKind::NegativeCount(_) => (1210, b"HY000"),
         ErrorKind::AccessDenied(_) => (1044, b"42000"),
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => {
             (1040, b"08004")
@@ -145,6 +150,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::StatementExists(_)
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)

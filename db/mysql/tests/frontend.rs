@@ -245,10 +245,15 @@ fn a_flag_that_was_not_offered_changes_nothing() {
 #[test]
 fn what_mariadb_says_besides_is_offered_before_its_servers_and_told_to_who_asks() {
     let own = Capabilities::EXTENDED_METADATA;
-    for (version, offered) in [("8.0.36", false), ("10.11.14-MariaDB", true)] {
+    for (version, greets, offered) in [
+        ("8.0.36", "8.0.36", false),
+        ("10.11.14-MariaDB", "5.5.5-10.11.14-MariaDB", true),
+        ("11.4.2-MariaDB", "11.4.2-MariaDB", true),
+    ] {
         run(async |house| {
             house.version.set(version.to_owned()).unwrap();
             let mut raw = Raw::greeted(house.enter(1 << 16)).await;
+            assert_eq!(raw.version, greets);
             assert_eq!(raw.offered.has(own), offered, "{version}");
             assert_eq!(raw.offered.has(Capabilities::LONG_PASSWORD), !offered, "{version}");
             drop(raw);

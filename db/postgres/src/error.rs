@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use bytes::BytesMut;
+use pando_kernel::error::Unroutable;
 use pando_kernel::{Error, ErrorKind, ServerError};
 
 use crate::codec::backend::{Notice, encode_error, encode_notice};
@@ -41,8 +42,14 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::TableExists(_) => "42P07",
         ErrorKind::UnknownStatement(_) => "26000",
         ErrorKind::StatementExists(_) => "42P05",
-        ErrorKind::Variable(_) | ErrorKind::ShardingValue { .. } => "22023",
+        ErrorKind::ShardingValue { is: Unroutable::Null, .. } => "23502",
+        ErrorKind::ShardingValue { is: Unroutable::OtherType, .. } => "22P02",
+        ErrorKind::ShardingValue { is: Unroutable::NoPlace, .. } | ErrorKind::Variable(_) => {
+            "22023"
+        }
         ErrorKind::Value(_) => "22P02",
+        ErrorKind::NegativeCount("OFFSET") => "2201X",
+        ErrorKind::NegativeCount(_) => "2201W",
         ErrorKind::AccessDenied(_) => "42501",
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
         ErrorKind::Protocol(_) => "08P01",
@@ -194,6 +201,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::NoDatabase
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::Protocol(_)

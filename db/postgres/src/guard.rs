@@ -79,6 +79,15 @@ fn is_about_rows(kind: &Kind) -> bool {
     }
 }
 
+/// What a statement makes of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Definition {
+    /// CREATE.
+    New,
+    /// ALTER, DROP.
+    Changed,
+}
+
 /// Who judges a text.
 struct Judge<'a> {
     standing: Standing<'a>,
@@ -230,8 +239,11 @@ impl Judge<'_> {
                 self.privileged("reaching out of the database")?;
             }
             let before = at.checked_sub(1).and_then(|before| items.get(before));
-            if self.begins(before) && ["create", "alter", "drop"].into_iter().any(is) {
-                self.made(is("create"), rest)?;
+            if self.begins(before) && is("create") {
+                self.defined(Definition::New, rest)?;
+            }
+            if self.begins(before) && (is("alter") || is("drop")) {
+                self.defined(Definition::Changed, rest)?;
             }
             let gives = self.begins(before) && (is("grant") || is("revoke"));
             if gives && !rest.iter().any(|item| item.is_word("on")) {
@@ -251,7 +263,7 @@ impl Judge<'_> {
     }
 
     /// The object behind CREATE, ALTER or DROP.
-    fn made(&self, creates: bool, rest: &[Item<'_>]) -> Result<()> {
+    fn defined(&self, definition: Definition, rest: &[Item<'_>]) -> Result<()> {
         let words = rest.iter().map_while(Item::word);
         let mut words = words.filter(|word| !BETWEEN.contains(&word.as_str()));
         let Some(object) = words.next() else { return Ok(()) };
@@ -270,11 +282,11 @@ impl Judge<'_> {
         }
         let renames = || rest.iter().any(|item| item.is_word("rename") || item.is_word("schema"));
         if BOUND.contains(&object.as_str())
-            || !creates && ROUTINES.contains(&object.as_str()) && renames()
+            || definition == Definition::Changed && ROUTINES.contains(&object.as_str()) && renames()
         {
             self.bound(rest)?;
         }
-        if object == "extension" && creates {
+        if object == "extension" && definition == Definition::New {
             let is_trusted =
                 |item: &Item<'_>| item.name().is_some_and(|name| is_one_of(TRUSTED, name));
             let skipped = ["extension", "if", "not", "exists"];

@@ -72,7 +72,7 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             if limited {
                 return Err(limit("INSERT … SELECT"));
             }
-            generated(ctx, (insert, &stmt.text), route)
+            generated(ctx, insert, &stmt.text, route)
         }
         Kind::Update(update) => {
             if update.limit.is_some() {
@@ -197,7 +197,7 @@ fn volatile(expr: &Expr) -> Option<String> {
 }
 
 /// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once.
-fn generated(ctx: &Context<'_>, (insert, text): (&Insert, &str), route: &mut Route) -> Result<()> {
+fn generated(ctx: &Context<'_>, insert: &Insert, text: &str, route: &mut Route) -> Result<()> {
     let Some(table) = insert.table.name.parts.last() else { return Ok(()) };
     let table = table.key();
     let Some(columns) = ctx.catalog.columns(&table) else {
@@ -214,7 +214,7 @@ fn generated(ctx: &Context<'_>, (insert, text): (&Insert, &str), route: &mut Rou
             }
             None => Some(at),
         };
-        if !is_given(ctx, (insert, text), at, &column.name) {
+        if !is_given(ctx, insert, text, at, &column.name) {
             return Err(Error::unsupported(
                 30001,
                 format!(
@@ -229,12 +229,7 @@ fn generated(ctx: &Context<'_>, (insert, text): (&Insert, &str), route: &mut Rou
 }
 
 /// Whether every inserted row has a value for the column at `at` of the column list.
-fn is_given(
-    ctx: &Context<'_>,
-    (insert, text): (&Insert, &str),
-    at: Option<usize>,
-    name: &str,
-) -> bool {
+fn is_given(ctx: &Context<'_>, insert: &Insert, text: &str, at: Option<usize>, name: &str) -> bool {
     match &insert.source {
         InsertSource::Values { rows, .. } => at.is_some_and(|at| {
             let syntax = ctx.dialect.syntax();

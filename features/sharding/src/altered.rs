@@ -16,7 +16,7 @@ use crate::placed::sharded;
 use crate::rule::Rule;
 use crate::table::Table;
 
-use typed::Change;
+use typed::{Change, Types};
 use words::Words;
 
 /// Words behind RENAME that are followed by something else than a column.
@@ -160,8 +160,11 @@ impl Altered<'_> {
             let Some(column) = columns.iter().find(|own| own.name.eq_ignore_ascii_case(key)) else {
                 continue;
             };
-            let is_loose = self.asked.ctx.dialect.syntax().fold == pando_sql::Fold::Keep;
-            change.keeps(column, is_loose).map_err(|why| {
+            let types = match self.asked.ctx.dialect.syntax().fold {
+                pando_sql::Fold::Keep => Types::Loose,
+                pando_sql::Fold::Lower => Types::Strict,
+            };
+            change.keeps(column, types).map_err(|why| {
                 let reason = format!(
                     "the sharding column `{key}` may not become another: {}; rows would be looked for where they are not",
                     why.reason

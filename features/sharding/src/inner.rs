@@ -7,12 +7,24 @@ use pando_sql::ast::InnerKind;
 /// The longest name that every family of servers takes, in bytes.
 const LONGEST: usize = 63;
 
-/// The name that an index or constraint is given in an actual table. A table that has its logic name everywhere keeps all its names.
-pub(crate) fn given(name: &str, table: &TableName) -> String {
-    match is_plain(table) {
-        true => name.to_owned(),
-        false => inner_name(name, &table.actual),
-    }
+/// Which part of a logic table an actual one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The first: the catalogue shows it for all of them.
+    Shown,
+    /// Another one.
+    Other,
+}
+
+/// The name that an index or constraint is given in an actual table. A table that has its logic name everywhere keeps all its names, and so does the part that is
+/// shown where the name would have to be cut: it is the only one of this name, as names of one schema are.
+pub(crate) fn given(name: &str, table: &TableName, part: Part) -> String {
+    let keeps = is_plain(table) || part == Part::Shown && !fits(name, &table.actual);
+    if keeps { name.to_owned() } else { inner_name(name, &table.actual) }
+}
+
+fn fits(name: &str, actual: &str) -> bool {
+    name.len() + 1 + actual.len() <= LONGEST
 }
 
 /// What an index or constraint is called in an actual table: as it was given its name, as a server names what was given none, or as somebody
@@ -30,7 +42,7 @@ pub(crate) fn there(
     };
     let ours = inner_name(name, &table.actual);
     let beside = is_shown_as_it_is(name, table).then(|| name.to_owned());
-    let candidates = [Some(given(name, table)), Some(ours), made(name, table), beside];
+    let candidates = [Some(given(name, table, Part::Other)), Some(ours), made(name, table), beside];
     candidates.into_iter().flatten().find(|candidate| own.contains(&candidate.to_lowercase()))
 }
 
@@ -55,7 +67,7 @@ fn is_shown_as_it_is(name: &str, table: &TableName) -> bool {
 /// The name that an index or constraint of a logic table has in one actual table. One that would be too long is cut and gets a number made from
 /// all of it; cutting the shown name again gives the same.
 pub(crate) fn inner_name(name: &str, actual: &str) -> String {
-    if name.len() + 1 + actual.len() <= LONGEST {
+    if fits(name, actual) {
         return format!("{name}_{actual}");
     }
     let number = format!("{:08x}", fnv(name));
@@ -80,7 +92,7 @@ mod tests {
     use pando_kernel::route::TableName;
     use pando_sql::ast::InnerKind;
 
-    use super::{given, inner_name, there};
+    use super::{Part, given, inner_name, there};
 
     #[test]
     fn names_in_use_are_found_as_they_were_made() {
@@ -108,7 +120,17 @@ mod tests {
         check("uq_u_0", &split, &["uq_u_0"], None);
         check("upkey", &split, &["u_0pkey"], None);
         let plain = table("u", "u");
-        assert_eq!((given("uq", &plain), given("uq", &split)), ("uq".into(), "uq_u_0".into()));
+        let long = "x".repeat(62);
+        for (name, table, part, expected) in [
+            ("uq", &plain, Part::Other, "uq"),
+            ("uq", &split, Part::Other, "uq_u_0"),
+            ("uq", &split, Part::Shown, "uq_u_0"),
+            (&long, &split, Part::Shown, &long),
+            (&long, &split, Part::Other, &inner_name(&long, "u_0")),
+        ] {
+            assert_eq!(given(name, table, part), expected);
+        }
+        check(&long, &split, &[&long], Some(&long));
         check("uq", &plain, &["uq"], Some("uq"));
         check("uq", &plain, &["uq_u"], Some("uq_u"));
         check("uq_u", &plain, &["uq_u"], Some("uq_u"));

@@ -96,7 +96,7 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
     let mut by_node: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for (i, row) in rows.rows.iter().enumerate() {
         let made = keys.as_ref().and_then(|keys| keys.values.get(i)).filter(|key| !key.is_null());
-        let node = node_of(asked, table, (&rows.columns, row), made)?;
+        let node = node_of(asked, table, &rows.columns, row, made)?;
         by_node.entry(node).or_default().push(u32::try_from(i).unwrap_or(u32::MAX));
     }
     let all = rows.rows.len();
@@ -245,14 +245,15 @@ pub(crate) fn has_no_key_to_make(asked: &Asked<'_>, table: &Table, rows: &Rows<'
 /// The node of the first row.
 pub(crate) fn node_of_first(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<usize> {
     let nothing = Row::Listed(Vec::new());
-    node_of(asked, table, (&rows.columns, rows.rows.first().unwrap_or(&nothing)), None)
+    node_of(asked, table, &rows.columns, rows.rows.first().unwrap_or(&nothing), None)
 }
 
 /// The node of one row.
 fn node_of(
     asked: &Asked<'_>,
     table: &Table,
-    (columns, row): (&[String], &Row<'_>),
+    columns: &[String],
+    row: &Row<'_>,
     made: Option<&Value>,
 ) -> Result<usize> {
     let key_column = table.key_generator().map(|(column, _)| column.to_lowercase());
@@ -260,7 +261,7 @@ fn node_of(
     for key in table.keys() {
         let value = match made {
             Some(value) if key_column.as_ref() == Some(key) => value.clone(),
-            _ => given(asked, table, (columns, row), key)?,
+            _ => given(asked, table, columns, row, key)?,
         };
         let value = stored(asked, table, key, value)?;
         domains.push((key.clone(), Domain::equal(value)));
@@ -286,7 +287,8 @@ fn node_of(
 fn given(
     asked: &Asked<'_>,
     table: &Table,
-    (columns, row): (&[String], &Row<'_>),
+    columns: &[String],
+    row: &Row<'_>,
     key: &str,
 ) -> Result<Value> {
     let at = columns.iter().position(|column| column == key);
@@ -297,10 +299,11 @@ fn given(
         ));
     };
     match literal::value(asked, &expr) {
-        Some(value) if value.is_null() => Err(wrong(
-            20020,
-            format!("the sharding column `{key}` of `{}` must not be NULL", table.logic()),
-        )),
+        Some(value) if value.is_null() => {
+            let message =
+                format!("the sharding column `{key}` of `{}` must not be NULL", table.logic());
+            Err(ErrorKind::ShardingValue { is: Unroutable::Null, code: 20020, message }.into())
+        }
         Some(value) => Ok(value),
         None => Err(Error::unsupported(
             20056,
@@ -318,10 +321,9 @@ pub(crate) fn stored(asked: &Asked<'_>, table: &Table, key: &str, value: Value) 
     let shown = value::shown(&value);
     asked.keeper(table.logic(), key, |keeper| keeper.stored(value)).map_err(|why| {
         let logic = table.logic();
-        wrong(
-            20056,
-            format!("the value `{shown}` for the sharding column `{key}` of `{logic}` {why}"),
-        )
+        let message =
+            format!("the value `{shown}` for the sharding column `{key}` of `{logic}` {why}");
+        ErrorKind::ShardingValue { is: Unroutable::OtherType, code: 20056, message }.into()
     })
 }
 

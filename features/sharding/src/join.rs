@@ -38,7 +38,11 @@ impl Classes {
                 group.iter().any(|j| {
                     tables.get(*j).copied().flatten().is_some_and(|other| {
                         asked.rule.are_bound(table, other)
-                            && joined(&equal, (i, table), (*j, other))
+                            && joined(
+                                &equal,
+                                Member { at: i, table },
+                                Member { at: *j, table: other },
+                            )
                     })
                 })
             });
@@ -70,13 +74,21 @@ fn closure(pairs: Vec<(Key, Key)>) -> Vec<Vec<Key>> {
     sets
 }
 
+/// A sharded table among a statement's sources.
+#[derive(Clone, Copy)]
+struct Member<'t> {
+    /// Which source it is.
+    at: usize,
+    table: &'t Table,
+}
+
 /// Whether each sharding key of one table equals the key of the same place in the other.
-fn joined(equal: &[Vec<Key>], (i, a): (usize, &Table), (j, b): (usize, &Table)) -> bool {
-    let (left, right) = (a.keys(), b.keys());
+fn joined(equal: &[Vec<Key>], one: Member<'_>, other: Member<'_>) -> bool {
+    let (left, right) = (one.table.keys(), other.table.keys());
     !left.is_empty()
         && left.len() == right.len()
         && left.iter().zip(right).all(|(x, y)| {
-            let (x, y) = ((i, x.clone()), (j, y.clone()));
+            let (x, y) = ((one.at, x.clone()), (other.at, y.clone()));
             equal.iter().any(|set| set.contains(&x) && set.contains(&y))
         })
 }

@@ -52,6 +52,11 @@ impl<'a> Keeper<'a> {
         Self { column, equality, loose: dialect.syntax().fold == Fold::Keep }
     }
 
+    /// Digits of a second that a column keeps.
+    fn precision(&self, column: &TableColumn) -> usize {
+        length(&column.type_name).unwrap_or(if self.loose { 0 } else { 6 })
+    }
+
     /// Columns of one class that are equal have the same value, so that both rows live on one shard; `None` where equal values may differ.
     pub(crate) fn class(&self) -> Option<Class> {
         let Some(column) = self.column else { return Some(Class::Unknown) };
@@ -173,7 +178,7 @@ impl<'a> Keeper<'a> {
             Kind::Time => moment::time(&value).ok_or("is not written as `23:59:59`"),
             Kind::Timestamp if self.is_zoned(column) => Ok(value),
             Kind::Timestamp => moment::timestamp(&value)
-                .filter(|kept| moment::places(kept) <= precision(column, self.loose))
+                .filter(|kept| moment::places(kept) <= self.precision(column))
                 .ok_or("is not written as `2024-12-31 23:59:59`, with no more digits than the column keeps"),
             Kind::Other if is_uuid(column) => uuid(&value).ok_or("is not written as a UUID is"),
             Kind::TimestampTz | Kind::Other => Ok(value),
@@ -340,11 +345,6 @@ fn arguments(type_name: &str) -> Option<Vec<u64>> {
 /// The length of a type like `varchar(20)`.
 fn length(type_name: &str) -> Option<usize> {
     arguments(type_name).and_then(|list| usize::try_from(*list.first()?).ok())
-}
-
-/// Digits of a second that a column keeps.
-fn precision(column: &TableColumn, loose: bool) -> usize {
-    length(&column.type_name).unwrap_or(if loose { 0 } else { 6 })
 }
 
 #[cfg(test)]

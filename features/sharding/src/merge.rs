@@ -36,7 +36,7 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
     let parts = conjuncts(&merge.on);
     let mut met: Vec<(&String, &(String, &Expr))> = Vec::new();
     for key in table.keys() {
-        let found = parts.iter().find_map(|part| equated(part, (&own, key), &source));
+        let found = parts.iter().find_map(|part| equated(part, &own, key, &source));
         met.push((key, found.ok_or_else(|| doubt("that is not ON its sharding key"))?));
     }
     if met.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn route(asked: &Asked<'_>, merge: &Merge) -> Result<Found> {
                 return Err(doubt("that sets its sharding key"));
             }
             MergeThen::Insert { columns, values } => {
-                let row = inserted(asked, table, (columns.as_deref(), values.as_deref()))?;
+                let row = inserted(asked, table, columns.as_deref(), values.as_deref())?;
                 let Some(row) = row else { return waiting(asked) };
                 kept(&row, &met, &source)?;
                 rows.push(row);
@@ -156,7 +156,8 @@ fn items(query: &Query) -> Option<Vec<(Option<String>, &Expr)>> {
 /// The source's column that a condition says the key equals.
 fn equated<'s, 'a>(
     part: &Expr,
-    (own, key): (&str, &str),
+    own: &str,
+    key: &str,
     source: &'s Source<'a>,
 ) -> Option<&'s (String, &'a Expr)> {
     let Node::Binary { op: BinaryOp::Equal, left, right } = &unwrapped(part).node else {
@@ -188,7 +189,8 @@ fn owned(name: &ObjectName, label: &str) -> bool {
 fn inserted<'a>(
     asked: &Asked<'_>,
     table: &Table,
-    (columns, values): (Option<&'a [pando_sql::ast::Ident]>, Option<&'a [Expr]>),
+    columns: Option<&'a [pando_sql::ast::Ident]>,
+    values: Option<&'a [Expr]>,
 ) -> Result<Option<Rows<'a>>> {
     let values = values.ok_or_else(|| doubt("that inserts DEFAULT VALUES"))?;
     let columns: Vec<String> = match columns {

@@ -10,8 +10,9 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span};
 
-use crate::inner;
+use crate::inner::{self, Part};
 use crate::rewrite::spelled;
+use crate::rule::Rule;
 
 /// The indexes that a statement names without their table.
 pub(crate) fn alone(kind: &Kind) -> Option<&[ObjectName]> {
@@ -58,28 +59,28 @@ fn wants_names(kind: &Kind) -> bool {
 }
 
 /// Edits these names for one target.
-pub(crate) fn rename(ctx: &Context<'_>, kind: &Kind, to: &Target, edits: &mut Edits) {
+pub(crate) fn rename(rule: &Rule, ctx: &Context<'_>, kind: &Kind, to: &Target, edits: &mut Edits) {
     if let Kind::Explain { inner, .. } = kind {
-        return rename(ctx, inner, to, edits);
+        return rename(rule, ctx, inner, to, edits);
     }
     let of = |name: &ObjectName| to.tables.iter().find(|table| table.is_called(&name.key()));
     if let Kind::Define(define) = kind {
         let owner = define.on.as_ref().or(define.names.first());
         let table = if alone(kind).is_some() { to.tables.first() } else { owner.and_then(of) };
         if let Some(table) = table {
-            defined(&Namer::new(ctx, table), define, edits);
+            defined(&Namer::new(rule, ctx, to, table), define, edits);
         }
     }
     if let Kind::Insert(insert) = kind
         && let (Some(name), Some(table)) = (conflicting(insert), of(&insert.table.name))
     {
-        Namer::new(ctx, table).name(name, InnerKind::Constraint, edits);
+        Namer::new(rule, ctx, to, table).name(name, InnerKind::Constraint, edits);
     }
     if let Kind::Utility { tables, index: Some(index), .. } = kind
         && let Some(table) = tables.first().map_or(to.tables.first(), of)
         && let Some(name) = index.parts.last()
     {
-        Namer::new(ctx, table).name(name, InnerKind::Index, edits);
+        Namer::new(rule, ctx, to, table).name(name, InnerKind::Index, edits);
     }
 }
 
@@ -106,12 +107,18 @@ fn defined(namer: &Namer<'_>, define: &Define, edits: &mut Edits) {
 struct Namer<'a> {
     ctx: &'a Context<'a>,
     table: &'a TableName,
+    part: Part,
     names: Option<Arc<Names>>,
 }
 
 impl<'a> Namer<'a> {
-    fn new(ctx: &'a Context<'a>, table: &'a TableName) -> Self {
-        Self { ctx, table, names: ctx.catalog.names(&[]) }
+    fn new(rule: &Rule, ctx: &'a Context<'a>, to: &Target, table: &'a TableName) -> Self {
+        let shown = rule.table(&table.logic).and_then(|own| own.nodes().first());
+        let part = match shown {
+            Some(node) if node.unit == to.unit && node.table == table.actual => Part::Shown,
+            Some(_) | None => Part::Other,
+        };
+        Self { ctx, table, part, names: ctx.catalog.names(&[]) }
     }
 
     /// What a table has under a name is meant by it also where the name is given anew: the server tells that there is one already.
@@ -119,7 +126,7 @@ impl<'a> Namer<'a> {
         let names = self.names.as_deref();
         let there = names.and_then(|names| inner::there(&name.value, kind, self.table, names));
         let is_ours = kind == InnerKind::Constraint || self.ctx.dialect.index_names_are_global();
-        let given = || is_ours.then(|| inner::given(&name.value, self.table));
+        let given = || is_ours.then(|| inner::given(&name.value, self.table, self.part));
         if let Some(own) = there.or_else(given) {
             edits.replace(name.span, spelled(self.ctx, name, &own));
         }
@@ -130,7 +137,7 @@ impl<'a> Namer<'a> {
         let dialect = self.ctx.dialect;
         if dialect.index_names_are_global() && !dialect.names_indexes() {
             let name = format!("{}_{}_idx", self.table.logic, columns.join("_"));
-            let name = dialect.quote(&inner::given(&name, self.table));
+            let name = dialect.quote(&inner::given(&name, self.table, self.part));
             edits.replace(Span::at(at), format!(" {name} "));
         }
     }

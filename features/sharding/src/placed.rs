@@ -102,7 +102,7 @@ pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<P
     let mut placed = Vec::new();
     for members in classes.groups() {
         let deciding = join::deciding(scope, members);
-        placed.push(class(asked, &tables, (members, &deciding), &domains)?);
+        placed.push(class(asked, &tables, members, &deciding, &domains)?);
     }
     Ok(Some(Placed { classes: placed, has_outer: !scope.outers.is_empty() }))
 }
@@ -110,7 +110,8 @@ pub(crate) fn place<'r>(asked: &Asked<'r>, scope: &Scope<'_>) -> Result<Option<P
 fn class<'r>(
     asked: &Asked<'r>,
     tables: &[Option<&'r Table>],
-    (members, deciding): (&[usize], &[usize]),
+    members: &[usize],
+    deciding: &[usize],
     domains: &HashMap<Key, Domain>,
 ) -> Result<Class<'r>> {
     let mut out: Vec<&'r Table> = Vec::new();
@@ -203,6 +204,12 @@ pub(crate) fn single<'a, 'b: 'a>(placed: impl Iterator<Item = &'a Placed<'b>>) -
     Ok(Units::new(vec![target], Spread::Gather))
 }
 
+/// The tables' names, as messages show them.
+pub(crate) fn listed(tables: &[&Table]) -> String {
+    let names: Vec<String> = tables.iter().map(|table| format!("`{}`", table.logic())).collect();
+    names.join(", ")
+}
+
 /// Every node of the tables a statement names.
 pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Result<Units> {
     let tables = sharded(rule, &stmt.kind);
@@ -212,7 +219,10 @@ pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Resul
     if !tables.iter().all(|table| rule.are_bound(first, table)) {
         return Err(Error::unsupported(
             20030,
-            "this statement names sharded tables that are not binding tables of each other",
+            format!(
+                "this statement names sharded tables that are not binding tables of each other ({})",
+                listed(&tables)
+            ),
             "write one statement for each table; where one refers to the other, make them binding tables",
         ));
     }

@@ -54,7 +54,7 @@ pub(crate) fn rewrite(
             replace(ident, actual, edits);
         }
     }
-    named::rename(ctx, &stmt.kind, to, edits);
+    named::rename(rule, ctx, &stmt.kind, to, edits);
     if let Kind::Define(define) = &stmt.kind {
         view::place(rule, define, to, edits);
     }

@@ -12,7 +12,9 @@ use crate::asked::Asked;
 use crate::class::{Class, target};
 use crate::found::{Found, spans_shards, unsupported};
 use crate::join;
-use crate::placed::{Deleted, deleted, everywhere, inner, nested, place, single, updated};
+use crate::placed::{
+    Deleted, deleted, everywhere, inner, listed, nested, place, sharded, single, updated,
+};
 use crate::proof::{self, Change, Why};
 use crate::rule::Rule;
 use crate::scope::{Scope, last, selects};
@@ -206,8 +208,14 @@ fn select(asked: &Asked<'_>, query: &Query) -> Result<Units> {
         [one] if is_top && one.classes.len() > 1 => {
             join::product(one).map(|targets| Units::new(targets, Spread::Gather))
         }
-        _ => Err(spans_shards(20030, doubt)),
+        _ => Err(spans_shards(20030, about(asked, doubt))),
     }
+}
+
+/// A doubt, with the tables that it may be about where there are several.
+fn about(asked: &Asked<'_>, doubt: &str) -> String {
+    let tables = sharded(asked.rule, &asked.stmt.kind);
+    if tables.len() < 2 { doubt.to_owned() } else { format!("{doubt} ({})", listed(&tables)) }
 }
 
 /// Every SELECT core of a statement.
@@ -235,7 +243,7 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
         Err(Why::Error(error)) => Err(error),
         Err(Why::Doubt(doubt)) => {
             let code = if all.len() > 1 { 20030 } else { 20035 };
-            Err(spans_shards(code, doubt))
+            Err(spans_shards(code, about(asked, doubt)))
         }
     }
 }

@@ -33,8 +33,7 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
             return Err(unbound(name, &tables));
         };
         let labels = &define.view_columns[..];
-        proof::view(asked, (view, name.span), (query, labels))
-            .map_err(|why| unproven(name, why))?;
+        proof::view(asked, view, name.span, query, labels).map_err(|why| unproven(name, why))?;
     } else if !define.names.iter().all(|name| rule.table(&name.key()).is_some()) {
         return Err(Error::unsupported(
             20030,

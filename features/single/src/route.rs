@@ -114,7 +114,8 @@ fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Re
         match (found, &place) {
             (Some(here), None) => place = Some((name, here)),
             (Some(here), Some((first, there))) if here != *there => {
-                return Err(apart((first, there), (name, &here)));
+                let one = Found { table: first, place: there };
+                return Err(apart(one, Found { table: name, place: &here }));
             }
             (Some(_), Some(_)) => {}
             (None, _) if is_new => {}
@@ -206,7 +207,14 @@ fn beside(named: &Named, place: &UnitName, units: &Units) -> Result<()> {
     }
 }
 
-fn apart((first, there): (&str, &str), (second, here): (&str, &str)) -> Error {
+/// A table and where it stands.
+struct Found<'a> {
+    table: &'a str,
+    place: &'a str,
+}
+
+fn apart(one: Found<'_>, other: Found<'_>) -> Error {
+    let (Found { table: first, place: there }, Found { table: second, place: here }) = (one, other);
     Error::spans_shards(
         20101,
         format!("table `{first}` stands in `{there}` and table `{second}` in `{here}`"),

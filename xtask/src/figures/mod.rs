@@ -1,7 +1,8 @@
 //! How the house stands, in figures that anyone can take: what a newcomer has to hold in mind at once.
 
-pub(crate) mod circle;
-pub(crate) mod imports;
+pub(crate) mod calls;
+mod circle;
+mod imports;
 mod session;
 mod tree;
 

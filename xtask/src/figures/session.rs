@@ -1,9 +1,9 @@
 //! How large the session is, and how tangled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::circle::{Graph, circles};
-use super::{Code, imports};
+use super::circle::circles;
+use super::{Code, calls};
 use crate::source::Source;
 
 const ENGINE: &str = "crates/engine/src/";
@@ -43,7 +43,7 @@ pub(super) fn users(code: &Code<'_>) -> Vec<String> {
         .collect();
     let names_one = |source: &&Source| {
         let has_methods = !source.implementations(NAME).is_empty();
-        selected(source).any(|(holder, name, is_call)| {
+        calls::selected(source).any(|(holder, name, is_call)| {
             let is_session = holder == "session" || (holder == "self" && has_methods);
             is_session && !is_call && fields.contains(name)
         })
@@ -57,50 +57,12 @@ pub(super) fn flat(code: &Code<'_>) -> Vec<String> {
     own.filter(is_flat).map(str::to_owned).collect()
 }
 
-/// By paths, and by `self.method(…)` where one file alone makes a method of that name.
 pub(super) fn circle(code: &Code<'_>) -> Vec<String> {
-    let mut makers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let own: Vec<&Source> =
-        engine(code).filter(|source| !source.implementations(NAME).is_empty()).collect();
-    for source in &own {
-        for open in source.implementations(NAME) {
-            for method in source.methods(open) {
-                makers.entry(method).or_default().push(&source.path);
-            }
-        }
-    }
-    let mut graph: Graph = imports::graph(&code.sources);
-    graph.retain(|path, _| path.starts_with(FOLDER));
-    for uses in graph.values_mut() {
-        uses.retain(|path| path.starts_with(FOLDER));
-    }
-    for source in engine(code) {
-        let calls = selected(source)
-            .filter(|(holder, _, is_call)| *is_call && matches!(*holder, "self" | "session"));
-        let made = calls.filter_map(|(_, name, _)| match makers.get(name)?.as_slice() {
-            [only] if *only != source.path => Some((*only).to_owned()),
-            _ => None,
-        });
-        graph.entry(source.path.clone()).or_default().extend(made);
-    }
-    circles(&graph).into_iter().next().unwrap_or_default()
+    circles(&calls::graph(&code.sources)).into_iter().next().unwrap_or_default()
 }
 
 fn engine<'c>(code: &'c Code<'_>) -> impl Iterator<Item = &'c Source> {
     code.sources.iter().filter(|source| source.path.starts_with(ENGINE))
-}
-
-/// Every `holder.name`, and whether a call follows.
-fn selected(source: &Source) -> impl Iterator<Item = (&str, &str, bool)> {
-    use crate::lexer::Token;
-    let tokens = &source.tokens;
-    (0..tokens.len()).filter_map(|at| match tokens.get(at..at + 3)? {
-        [Token::Word(holder), Token::Sign('.'), Token::Word(name)] => {
-            let is_call = tokens.get(at + 3).is_some_and(|token| token.is("("));
-            Some((holder.as_str(), name.as_str(), is_call))
-        }
-        _ => None,
-    })
 }
 
 #[cfg(test)]

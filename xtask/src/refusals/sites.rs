@@ -55,7 +55,7 @@ pub(super) fn all(tree: &Tree) -> Vec<Refusal> {
             if name == VARIABLE.0 {
                 variable(file, at, &mut found);
             }
-            if let Some(helper) = meant(file, (at, name), &helpers) {
+            if let Some(helper) = meant(file, at, name, &helpers) {
                 through(file, at, helper, &mut found);
             }
         }
@@ -236,7 +236,8 @@ fn direct(file: &File<'_>, helpers: &[Helper<'_>], found: &mut Vec<Refusal>) {
 /// The helper that a call means: the file's own one, else the crate's one that the file names or imports.
 fn meant<'a>(
     file: &File<'_>,
-    (at, name): (usize, &str),
+    at: usize,
+    name: &str,
     helpers: &'a [Helper<'a>],
 ) -> Option<&'a Helper<'a>> {
     if is_root(file, at) || at >= 2 && file.tokens[at - 2].is(".") {

@@ -1,7 +1,8 @@
-//! Which way imports go inside the engine's session: each layer uses those below it.
+//! Which way imports go inside the engine's session: each layer uses those below it, by names and
+//! by methods of the session.
 
 use super::Violation;
-use crate::figures::imports;
+use crate::figures::calls;
 use crate::source;
 use crate::tree::Tree;
 
@@ -15,35 +16,26 @@ const LAYERS: &[&[&str]] = &[
     &["request/"],
     &["line.rs"],
     &["statement/", "steps/", "bulk/"],
-    &["run/"],
-    &["reply/", "cursors/", "transaction/", "settings/"],
+    &["run/", "transaction/temporary/look.rs"],
+    // What reads the storage units' replies, and so whatever needs that: a commit with cursors.
+    &["reply/pull/", "cursors/settle.rs", "transaction/commit.rs"],
+    &[
+        "transaction/begin.rs",
+        "transaction/deadlock.rs",
+        "transaction/deferred.rs",
+        "transaction/end.rs",
+    ],
+    &["cursors/"],
+    &["connections/"],
+    // What a session is about: its parts, and what is asked of them.
+    &["reply/", "transaction/", "settings/"],
     &["place/"],
     &["given.rs", "memory.rs", "errors.rs"],
 ];
 
-/// Who uses what stands above it all the same. The list may only become shorter.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    // Statements that run others, which may be of any kind.
-    ("statement/copy.rs", "line.rs"),
-    ("statement/cursor.rs", "line.rs"),
-    ("statement/inquiry.rs", "line.rs"),
-    ("statement/lock_tables.rs", "line.rs"),
-    ("statement/named.rs", "line.rs"),
-    ("statement/set_config.rs", "line.rs"),
-    ("steps/assembly.rs", "line.rs"),
-    ("steps/frame.rs", "line.rs"),
-];
-
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    check_with(tree, EXCEPTIONS)
-}
-
-fn check_with(tree: &Tree, exceptions: &[(&str, &str)]) -> Vec<Violation> {
-    let graph = imports::graph(&source::all(tree));
-    let (mut violations, mut used) = (Vec::new(), Vec::new());
-    if !graph.keys().any(|path| path.starts_with(FOLDER)) {
-        return violations;
-    }
+    let graph = calls::graph(&source::all(tree));
+    let mut violations = Vec::new();
     for (path, all) in &graph {
         let Some(own) = path.strip_prefix(FOLDER).filter(|own| *own != ROOT) else { continue };
         let Some(layer) = layer(own) else {
@@ -53,18 +45,9 @@ fn check_with(tree: &Tree, exceptions: &[(&str, &str)]) -> Vec<Violation> {
         let others = all.iter().filter_map(|other| other.strip_prefix(FOLDER));
         let above = others.filter(|other| self::layer(other).is_some_and(|other| other < layer));
         for other in above {
-            match exceptions.iter().find(|known| **known == (own, other)) {
-                Some(known) => used.push(known),
-                None => {
-                    let message = format!("uses `{other}`, which stands above it");
-                    violations.push(Violation::new(path, message));
-                }
-            }
+            let message = format!("uses `{other}`, which stands above it");
+            violations.push(Violation::new(path, message));
         }
-    }
-    for gone in exceptions.iter().filter(|known| !used.contains(known)) {
-        let message = format!("no longer uses `{}`: take the exception out of the list", gone.1);
-        violations.push(Violation::new(format!("{FOLDER}{}", gone.0), message));
     }
     violations
 }
@@ -89,14 +72,14 @@ mod tests {
         "use crate::session::place::Place;\npub fn run() {}\n",
     );
 
-    fn found(files: &[(&str, &str)], exceptions: &[(&str, &str)]) -> Vec<String> {
-        let found = check_with(&Tree::of(files), exceptions).into_iter();
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let found = check(&Tree::of(files)).into_iter();
         found.map(|v| format!("{}: {}", v.place, v.message)).collect()
     }
 
     #[test]
     fn what_stands_below_may_be_used() {
-        assert!(found(&[PLACE, LINE], &[]).is_empty());
+        assert!(found(&[PLACE, LINE]).is_empty());
     }
 
     #[test]
@@ -106,20 +89,25 @@ mod tests {
         for text in [import, path] {
             let steps = ("crates/engine/src/session/steps/frame.rs", text);
             assert_eq!(
-                found(&[PLACE, LINE, steps], &[]),
+                found(&[PLACE, LINE, steps]),
                 ["crates/engine/src/session/steps/frame.rs: uses `line.rs`, which stands above it"]
             );
-            assert!(found(&[PLACE, LINE, steps], &[("steps/frame.rs", "line.rs")]).is_empty());
         }
     }
 
     #[test]
-    fn an_exception_that_nobody_needs_goes() {
+    fn what_stands_above_may_not_be_used_by_a_method_of_the_session() {
+        let line = (
+            "crates/engine/src/session/line.rs",
+            "impl Session { fn runs(&self) {} }\nfn run() {}\n",
+        );
+        let steps = (
+            "crates/engine/src/session/steps/frame.rs",
+            "fn a(session: &Session) { session.runs() }",
+        );
         assert_eq!(
-            found(&[PLACE, LINE], &[("place/mod.rs", "line.rs")]),
-            [
-                "crates/engine/src/session/place/mod.rs: no longer uses `line.rs`: take the exception out of the list"
-            ]
+            found(&[line, steps]),
+            ["crates/engine/src/session/steps/frame.rs: uses `line.rs`, which stands above it"]
         );
     }
 
@@ -137,7 +125,7 @@ mod tests {
     fn every_file_has_its_place() {
         let other = ("crates/engine/src/session/other.rs", "fn a() {}\n");
         assert_eq!(
-            found(&[other], &[]),
+            found(&[other]),
             ["crates/engine/src/session/other.rs: has no place in the layers of the session"]
         );
     }

@@ -84,7 +84,8 @@ impl Asked {
 /// When it cannot be written.
 pub(super) fn dialogue(
     question: Question,
-    (mode, within): (Mode, Within),
+    mode: Mode,
+    within: Within,
     times: u32,
 ) -> Outcome<Dialogue> {
     let mut login = BytesMut::new();

@@ -3,7 +3,7 @@
 
 use pando_kernel::error::Result;
 use pando_sql::ast::{
-    ColumnAssignment, Delete, Expr, Limit, Node, OrderItem, Table, TableFactor, Update,
+    ColumnAssignment, Cte, Delete, Expr, Limit, Node, OrderItem, Table, TableFactor, Update,
 };
 use pando_sql::{Span, visit};
 
@@ -26,7 +26,7 @@ struct Parts<'a> {
 
 pub(super) fn update(about: &About<'_>, update: &Update) -> Result<Work> {
     let table = updated(update)?;
-    alone(!update.with.is_empty(), &update.from)?;
+    alone(&update.with, &update.from)?;
     let before_table = Span::new(0, table.span.start).of(&about.stmt.text).to_ascii_uppercase();
     let moved = moved(about, &update.assignments)?;
     if !moved.is_empty() && before_table.contains("IGNORE") {
@@ -53,7 +53,7 @@ pub(super) fn update(about: &About<'_>, update: &Update) -> Result<Work> {
 
 pub(super) fn delete(about: &About<'_>, delete: &Delete) -> Result<Work> {
     let table = deleted(delete)?;
-    alone(!delete.with.is_empty(), &delete.from)?;
+    alone(&delete.with, &delete.from)?;
     let parts = Parts {
         table,
         filter: delete.filter.as_ref(),
@@ -75,8 +75,8 @@ pub(super) fn delete(about: &About<'_>, delete: &Delete) -> Result<Work> {
     })
 }
 
-fn alone(has_with: bool, from: &[TableFactor]) -> Result<()> {
-    if has_with {
+fn alone(with: &[Cte], from: &[TableFactor]) -> Result<()> {
+    if !with.is_empty() {
         return Err(refused("a change with WITH"));
     }
     if !from.is_empty() {

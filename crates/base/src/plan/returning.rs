@@ -23,7 +23,7 @@ pub(super) fn insert(about: &About<'_>, insert: &Insert) -> Result<Work> {
         }
         items.push_str(&format!(", {}", old_row(about, &owner)?));
     }
-    let mut work = with_images(about, (insert.returning.as_ref(), insert.span.end), &items, told);
+    let mut work = with_images(about, insert.returning.as_ref(), insert.span.end, &items, told);
     if let Work::Returning { may_miss, .. } = &mut work {
         *may_miss = told == Told::AfterAndBefore;
     }
@@ -33,7 +33,7 @@ pub(super) fn insert(about: &About<'_>, insert: &Insert) -> Result<Work> {
 pub(super) fn delete(about: &About<'_>, delete: &Delete) -> Result<Work> {
     let owner = about.owner(deleted(delete)?);
     let items = packed(&about.all_reads(&owner)?);
-    Ok(with_images(about, (delete.returning.as_ref(), delete.span.end), &items, Told::Before))
+    Ok(with_images(about, delete.returning.as_ref(), delete.span.end, &items, Told::Before))
 }
 
 pub(super) fn update(about: &About<'_>, update: &Update) -> Result<Work> {
@@ -42,8 +42,8 @@ pub(super) fn update(about: &About<'_>, update: &Update) -> Result<Work> {
         return update_of_key(about, update, &owner);
     }
     let items = format!("{}, {}", packed(&about.all_reads(&owner)?), old_row(about, &owner)?);
-    let place = (update.returning.as_ref(), update.span.end);
-    Ok(with_images(about, place, &items, Told::AfterAndBefore))
+    let told = Told::AfterAndBefore;
+    Ok(with_images(about, update.returning.as_ref(), update.span.end, &items, told))
 }
 
 /// Whether a column of the primary key is assigned.
@@ -76,10 +76,11 @@ fn same_key(about: &About<'_>, owner: &str, old: impl Fn(&str) -> String) -> Str
     equal.join(" AND ")
 }
 
-/// The statement with images behind what it returns.
+/// The statement with images behind what it returns, or at its `end` where it returns nothing.
 fn with_images(
     about: &About<'_>,
-    (returning, end): (Option<&(Vec<SelectItem>, Span)>, u32),
+    returning: Option<&(Vec<SelectItem>, Span)>,
+    end: u32,
     items: &str,
     told: Told,
 ) -> Work {

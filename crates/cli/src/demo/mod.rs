@@ -23,14 +23,21 @@ use crate::out::say;
 
 type Told<T = ()> = std::result::Result<T, String>;
 
-pub(crate) fn run(keep: bool) -> Told {
+/// What becomes of the demo's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Files {
+    Go,
+    Stay,
+}
+
+pub(crate) fn run(files: Files) -> Told {
     let folder = tempfile::Builder::new().prefix("pando-demo-").tempdir().map_err(text)?;
     setup::write(folder.path()).map_err(text)?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(text)?;
     let shown = runtime.block_on(show(folder.path()));
     // Files of storage units are closed by threads that end with the runtime.
     drop(runtime);
-    if keep {
+    if files == Files::Stay {
         let kept = folder.keep();
         return shown.and_then(|()| tell(&format!("\nThe files stay in {}\n", kept.display())));
     }

@@ -79,7 +79,7 @@ impl SqlTranslator {
 /// `sqlFederation`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlFederation {
-    /// Whether statements that cannot be pushed down may be executed here. False by default.
+    /// Whether statements that cannot be pushed down may be executed here. False by default; Pando answers them anyway.
     pub enabled: bool,
     /// Whether every query is. False by default.
     pub all_queries: bool,
@@ -102,6 +102,11 @@ impl SqlFederation {
         let all_queries = fields.optional_boolean("allQueryUseSQLFederation").unwrap_or(false);
         let plans = CacheSize::field(&mut fields, "executionPlanCache", default.plans);
         fields.finish();
+        if enabled {
+            report.warn(node.at.problem(
+                "`sqlFederationEnabled` changes nothing: queries over several storage units are answered without it",
+            ));
+        }
         Self { enabled, all_queries, plans }
     }
 }

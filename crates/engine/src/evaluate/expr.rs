@@ -12,6 +12,14 @@ use super::{Asked, Table};
 pub(super) type Scope<'a> = Option<(&'a Table, &'a [Value])>;
 
 impl Asked<'_> {
+    /// How the language that is asked in sorts.
+    pub(super) fn sorting(&self) -> Sorting {
+        match self.source.names_by_text() {
+            true => Sorting::Loose,
+            false => Sorting::Exact,
+        }
+    }
+
     pub(super) fn value(&self, expr: &Expr, scope: Scope<'_>) -> Option<Value> {
         match &expr.node {
             Node::Literal(literal) => self.literal(literal),
@@ -26,7 +34,11 @@ impl Asked<'_> {
             Node::Function(call) => self.function(call, scope),
             Node::Cast { operand, to } => {
                 let to = to.of(self.text).to_ascii_lowercase();
-                cast(self.value(operand, scope)?, &to, !self.source.names_by_text())
+                let length = match self.source.names_by_text() {
+                    true => CharLength::Any,
+                    false => CharLength::Fixed,
+                };
+                cast(self.value(operand, scope)?, &to, length)
             }
             Node::Unary { op, operand } => self.unary(op, self.value(operand, scope)?),
             Node::Binary { op, left, right } => {
@@ -260,7 +272,7 @@ impl Asked<'_> {
     fn compare(&self, left: &Value, right: &Value) -> Option<Ordering> {
         match (left, right) {
             (Value::Text(_), Value::Text(_)) | (Value::Bool(_), Value::Bool(_)) => {
-                Some(order(Some(left), Some(right), self.source.names_by_text()))
+                Some(order(Some(left), Some(right), self.sorting()))
             }
             (left, right) => Some(number(left)?.cmp(&number(right)?)),
         }
@@ -306,8 +318,18 @@ pub(super) fn truth(value: &Value) -> Option<Option<bool>> {
     }
 }
 
-/// The order of two values of one column. `loose` disregards case and puts NULL first.
-pub(super) fn order(left: Option<&Value>, right: Option<&Value>, loose: bool) -> Ordering {
+/// How values of one column are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sorting {
+    /// Without regard to case, and with NULL first.
+    Loose,
+    /// By bytes, and with NULL last.
+    Exact,
+}
+
+/// The order of two values of one column.
+pub(super) fn order(left: Option<&Value>, right: Option<&Value>, sorting: Sorting) -> Ordering {
+    let loose = sorting == Sorting::Loose;
     let is_null = |value: Option<&Value>| value.is_none_or(Value::is_null);
     match (is_null(left), is_null(right)) {
         (true, true) => return Ordering::Equal,
@@ -349,8 +371,17 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// A cast that no two servers do differently. `pads` says that CHAR has a length, one unless told, and pads up to it.
-fn cast(value: Value, to: &str, pads: bool) -> Option<Value> {
+/// How long a text of type CHAR is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CharLength {
+    /// As long as the type says, which is one unless told, with blanks up to it.
+    Fixed,
+    /// As long as it is.
+    Any,
+}
+
+/// A cast that no two servers do differently.
+fn cast(value: Value, to: &str, of_char: CharLength) -> Option<Value> {
     let (name, length) = to
         .rsplit('.')
         .next()?
@@ -362,7 +393,7 @@ fn cast(value: Value, to: &str, pads: bool) -> Option<Value> {
     };
     match (name.rsplit('.').next()?.trim(), value) {
         (_, Value::Null) => Some(Value::Null),
-        ("char" | "character" | "nchar", _) if pads => None,
+        ("char" | "character" | "nchar", _) if of_char == CharLength::Fixed => None,
         ("text" | "varchar" | "character varying" | "char" | "character" | "nchar", value) => {
             plain(&value).filter(|text| text.chars().count() <= longest).map(Value::Text)
         }
@@ -456,8 +487,8 @@ mod tests {
         assert_eq!(truth(&Value::Null), Some(None));
         assert_eq!(truth(&Value::Int(2)), Some(Some(true)));
         assert_eq!(truth(&Value::Text("x".into())), None);
-        assert_eq!(order(None, Some(&Value::Int(1)), true), Ordering::Less);
-        assert_eq!(order(None, Some(&Value::Int(1)), false), Ordering::Greater);
+        assert_eq!(order(None, Some(&Value::Int(1)), Sorting::Loose), Ordering::Less);
+        assert_eq!(order(None, Some(&Value::Int(1)), Sorting::Exact), Ordering::Greater);
     }
 
     #[test]
@@ -475,7 +506,8 @@ mod tests {
             (text("t"), "regclass", true, None),
             (text("x"), "int", false, None),
         ] {
-            assert_eq!(cast(value.clone(), to, pads), expected, "{value:?} as {to}");
+            let length = if pads { CharLength::Fixed } else { CharLength::Any };
+            assert_eq!(cast(value.clone(), to, length), expected, "{value:?} as {to}");
         }
     }
 }

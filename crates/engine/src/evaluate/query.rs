@@ -73,10 +73,10 @@ impl Asked<'_> {
             }
             keys.push((at, item.descending));
         }
-        let loose = self.source.names_by_text();
+        let sorting = self.sorting();
         found.rows.rows.sort_by(|a, b| {
             let mut by_key = keys.iter().map(|(at, descending)| {
-                let order = expr::order(a.get(*at), b.get(*at), loose);
+                let order = expr::order(a.get(*at), b.get(*at), sorting);
                 if *descending { order.reverse() } else { order }
             });
             by_key.find(|order| *order != Ordering::Equal).unwrap_or(Ordering::Equal)

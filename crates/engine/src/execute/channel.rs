@@ -72,6 +72,15 @@ enum Opening {
     Gone,
 }
 
+/// The executions of a statement on one channel.
+struct Jobs {
+    /// How many there are, those that have been started included.
+    remaining: usize,
+    /// To be started when the channel is read, and those behind it.
+    first: Option<Execution>,
+    waiting: VecDeque<Execution>,
+}
+
 impl Channel {
     /// Nobody reads any more whether the connection took what it was to wear.
     pub(crate) fn doubt(&mut self) {
@@ -82,8 +91,8 @@ impl Channel {
 
     /// A channel on which `swallow` preparing executions and then `jobs` of the statement have been started.
     pub(crate) fn new(connection: Connection, swallow: usize, jobs: usize) -> Self {
-        let counts = (swallow, jobs);
-        Self::of(connection, counts, (None, VecDeque::new()), Arc::default())
+        let jobs = Jobs { remaining: jobs, first: None, waiting: VecDeque::new() };
+        Self::of(connection, swallow, jobs, Arc::default())
     }
 
     /// A channel for one execution, as [`Channel::feeding`] makes one for several.
@@ -93,15 +102,12 @@ impl Channel {
         execution: Execution,
         halt: Arc<AtomicBool>,
     ) -> Self {
-        Self::of(connection, (swallow, 1), (Some(execution), VecDeque::new()), halt)
+        let jobs = Jobs { remaining: 1, first: Some(execution), waiting: VecDeque::new() };
+        Self::of(connection, swallow, jobs, halt)
     }
 
-    fn of(
-        connection: Connection,
-        (swallow, remaining): (usize, usize),
-        (first, waiting): (Option<Execution>, VecDeque<Execution>),
-        halt: Arc<AtomicBool>,
-    ) -> Self {
+    fn of(connection: Connection, swallow: usize, jobs: Jobs, halt: Arc<AtomicBool>) -> Self {
+        let Jobs { remaining, first, waiting } = jobs;
         Self {
             connection,
             swallow,
@@ -129,8 +135,8 @@ impl Channel {
         executions: VecDeque<Execution>,
         halt: Arc<AtomicBool>,
     ) -> Self {
-        let remaining = executions.len();
-        Self::of(connection, (swallow, remaining), (None, executions), halt)
+        let jobs = Jobs { remaining: executions.len(), first: None, waiting: executions };
+        Self::of(connection, swallow, jobs, halt)
     }
 
     /// Starts every execution even if one before it fails.

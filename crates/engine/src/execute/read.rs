@@ -20,8 +20,16 @@ const KEPT_OF_EACH: usize = 64 << 10;
 /// The first unit's error.
 pub(crate) async fn heads(channels: &mut [Channel]) -> Result<Vec<Option<Event>>> {
     let mut heads = Heads::of(channels);
-    heads.next(channels, false).await?;
+    heads.next(channels, Meanwhile::Nothing).await?;
     Ok(heads.all())
+}
+
+/// What is done with replies that have begun while others are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meanwhile {
+    Nothing,
+    /// They are read on, within bounds.
+    ReadsOn,
 }
 
 /// The beginnings of replies, as far as they have come.
@@ -34,16 +42,16 @@ impl Heads {
         Self(channels.iter().map(|_| None).collect())
     }
 
-    /// Waits until every reply has begun: `None` then. With `ahead`, those that have begun are read on meanwhile, within bounds; `Some` is the place of one
-    /// that has come to its end while another is still waited for.
+    /// Waits until every reply has begun: `None` then. `Some` is the place of one that has come to its end while another is still waited for.
     ///
     /// # Errors
     /// The first unit's error.
     pub(crate) async fn next(
         &mut self,
         channels: &mut [Channel],
-        ahead: bool,
+        meanwhile: Meanwhile,
     ) -> Result<Option<usize>> {
+        let reads = meanwhile == Meanwhile::ReadsOn;
         poll_fn(|cx| {
             let mut waiting = false;
             for (head, channel) in self.0.iter_mut().zip(channels.iter_mut()) {
@@ -63,7 +71,7 @@ impl Heads {
                 matches!(head, Some(Some(Event::Columns(_)))).then_some(at)
             };
             let share = (KEPT_BYTES / channels.len().max(1)).min(KEPT_OF_EACH);
-            for at in self.0.iter().enumerate().filter(|_| ahead).filter_map(begun) {
+            for at in self.0.iter().enumerate().filter(|_| reads).filter_map(begun) {
                 if let Poll::Ready(is_over) = channels[at].poll_ahead(cx, share)
                     && is_over?
                 {

@@ -194,7 +194,12 @@ impl AggregateSpec {
                     DistinctOf::Count => None,
                     DistinctOf::Sum | DistinctOf::Average => Some(Number::of(&value)?),
                 };
-                if is_new(seen, &Key::of(value, *compare)?, *run, budget)? {
+                let key = Key::of(value, *compare)?;
+                let is_new = match *run {
+                    true => begins_run(seen, &key, budget)?,
+                    false => is_new(seen, &key, budget)?,
+                };
+                if is_new {
                     *count += 1;
                     number.into_iter().for_each(|number| sum.add(number));
                 }
@@ -294,18 +299,36 @@ fn replace(
     budget.take(taken)
 }
 
-/// Whether a value was not seen before. Values that come sorted only need the last one remembered.
-fn is_new(seen: &mut HashSet<Vec<u8>>, key: &Key, run: bool, budget: &mut Budget) -> Result<bool> {
-    let mut bytes = Vec::new();
-    key.canonical(&mut bytes);
+/// Whether a value was not seen before.
+fn is_new(seen: &mut HashSet<Vec<u8>>, key: &Key, budget: &mut Budget) -> Result<bool> {
+    let bytes = canonical(key);
     if seen.contains(&bytes) {
         return Ok(false);
     }
-    if run {
-        let held: usize = seen.drain().map(|held| held.len() + ENTRY).sum();
-        budget.give(held);
+    remember(seen, bytes, budget)?;
+    Ok(true)
+}
+
+/// The same of values that come sorted: only the last one needs to be remembered.
+fn begins_run(seen: &mut HashSet<Vec<u8>>, key: &Key, budget: &mut Budget) -> Result<bool> {
+    let bytes = canonical(key);
+    if seen.contains(&bytes) {
+        return Ok(false);
     }
+    let held: usize = seen.drain().map(|held| held.len() + ENTRY).sum();
+    budget.give(held);
+    remember(seen, bytes, budget)?;
+    Ok(true)
+}
+
+fn canonical(key: &Key) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    key.canonical(&mut bytes);
+    bytes
+}
+
+fn remember(seen: &mut HashSet<Vec<u8>>, bytes: Vec<u8>, budget: &mut Budget) -> Result<()> {
     budget.take(bytes.len() + ENTRY)?;
     seen.insert(bytes);
-    Ok(true)
+    Ok(())
 }

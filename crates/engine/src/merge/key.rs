@@ -74,7 +74,8 @@ impl Key {
     /// As [`Key::of`], and what decoding says.
     pub(super) fn of_field(
         frame: &Bytes,
-        (columns, at): (&Columns, usize),
+        columns: &Columns,
+        at: usize,
         field: Option<&[u8]>,
         compare: Compare,
     ) -> Result<Self> {

@@ -61,7 +61,7 @@ impl<S: RowSource> Merge<S> {
         let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
-            .map(|input| Stream::new(input.rows, input.columns, (&layout.all, visible)))
+            .map(|input| Stream::new(input.rows, input.columns, &layout.all, visible))
             .collect::<Vec<_>>();
         let flow = if untouched {
             Flow::Chunks(Iterate::new(streams))

@@ -130,8 +130,8 @@ impl Layout {
         keys.clear();
         let body = self.open(frame)?;
         for spec in specs {
-            let (raw, at) = (self.raw(&body, spec.column)?, (&self.all, spec.column));
-            keys.push(Key::of_field(frame, at, raw, spec.compare)?);
+            let raw = self.raw(&body, spec.column)?;
+            keys.push(Key::of_field(frame, &self.all, spec.column, raw, spec.compare)?);
         }
         Ok(())
     }

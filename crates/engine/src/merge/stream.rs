@@ -72,7 +72,7 @@ pub(crate) fn alike(first: &[Column], other: &[Column]) -> Result<()> {
 
 impl<S: RowSource> Stream<S> {
     /// A stream whose rows shall look as if they had the columns `form`, of which only the first `visible` are for the client. The columns are as many.
-    pub(super) fn new(source: S, columns: Columns, (form, visible): (&Columns, usize)) -> Self {
+    pub(super) fn new(source: S, columns: Columns, form: &Columns, visible: usize) -> Self {
         let same =
             Arc::ptr_eq(&columns.list, &form.list) && columns.codec.form() == form.codec.form();
         let stays = if same { Vec::new() } else { staying(&columns, form, visible) };

@@ -12,7 +12,7 @@ use pando_sql::ast::{
 use pando_sql::visit;
 
 use super::merge_plan::aggregate;
-use super::{any_unit, keeps_key, without_units};
+use super::{any_unit, fulltext, keeps_key, without_units};
 
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
@@ -33,6 +33,7 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
     if keeps {
         return Err(spans_shards("LAST_INSERT_ID with an argument"));
     }
+    fulltext::refuse_scores(stmt)?;
     match &stmt.kind {
         Kind::Select(query) => query_spreadable(query, alone),
         Kind::Insert(insert) => match &insert.source {

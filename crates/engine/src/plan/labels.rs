@@ -6,6 +6,8 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Fold, Span};
 
+use super::merge_plan::resolve::unwrapped;
+
 /// The longest alias that is allowed, in characters.
 const LONGEST: usize = 256;
 
@@ -77,11 +79,16 @@ fn of_query<'a>(query: &'a Query, found: &mut Vec<&'a Expr>) {
 /// The item's expression, unless it has an alias or is a column, whose name is its label.
 fn by_text(item: &SelectItem) -> Option<&Expr> {
     match item {
-        SelectItem::Expr { expr, alias: None, .. } => {
-            let is_column =
-                matches!(super::merge_plan::resolve::unwrapped(expr).node, Node::Column(_));
-            (!is_column).then_some(expr)
-        }
+        SelectItem::Expr { expr, alias: None, .. } => (!is_column(expr)).then_some(expr),
         SelectItem::Expr { .. } | SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+    }
+}
+
+/// Whether the expression is a column for a server that reads parentheses and a sign that changes nothing away.
+fn is_column(expr: &Expr) -> bool {
+    match &unwrapped(expr).node {
+        Node::Column(_) => true,
+        Node::Unary { op, operand } if op == "+" => is_column(operand),
+        _ => false,
     }
 }

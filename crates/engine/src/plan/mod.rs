@@ -7,6 +7,7 @@ mod cells;
 mod check;
 mod effects;
 mod fields;
+mod fulltext;
 mod labels;
 mod leftovers;
 mod merge_plan;
@@ -62,13 +63,15 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             leftovers::check(ctx, stmt)?;
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
-            let planned = planned.map_err(|error| missing::told(stmt, error));
+            let planned =
+                planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
             planned.map(|planned| judged(ctx, stmt, planned))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };
             planned(&Context { session: &session, ..*ctx }, stmt, purpose)
                 .or_else(|error| in_steps(ctx, stmt, error))
+                .map_err(|error| missing::first(ctx, stmt, error))
         }
     }
 }

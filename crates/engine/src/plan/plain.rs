@@ -9,7 +9,7 @@ use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use super::merge_plan::gather::Gathered;
 use super::merge_plan::{aggregate, gather, reparse, unions};
-use super::route::routed;
+use super::route::{routed, unchanged};
 use super::special::{catalogue, do_block, sequences, several_tables};
 use super::{Plan, Planned, Purpose, cells, check, rewrite};
 
@@ -42,6 +42,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             },
         },
     };
+    units = unchanged(stmt, units)?;
     if purpose == Purpose::Describe {
         units.targets.truncate(1);
         for target in &mut units.targets {

@@ -331,7 +331,8 @@ fn column_number(ctx: &Context<'_>, insert: &Insert, column: &str) -> Result<usi
 fn session_functions(ctx: &Context<'_>, stmt: &Statement, edits: &mut Edits) {
     let mut found: Vec<(Span, String)> = Vec::new();
     let mut put = |span: Span, name: &str, value: &Value| {
-        let literal = ctx.dialect.literal(value);
+        let typed = ctx.dialect.session_literal(name, value);
+        let literal = typed.unwrap_or_else(|| ctx.dialect.literal(value));
         found.push((span, labelled(ctx, stmt, (span, name), literal)));
     };
     visit::exprs(&stmt.kind, &mut |expr| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Route, Spread, Target, Units};
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use super::special::temporary;
 
@@ -46,4 +46,36 @@ pub(super) fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<U
         )
     })?;
     Ok(Some(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather)))
+}
+
+/// Where a statement goes whose text a hint keeps as it is: to each unit once, with the tables that it names itself.
+///
+/// # Errors
+/// `Refused` where the unchanged text would not say what each unit is to do: its rows are split, a key is made for it, or
+/// answers of several units would have to be merged.
+pub(super) fn unchanged(stmt: &Statement, mut units: Units) -> Result<Units> {
+    let keeps = |(key, value): &(String, String)| {
+        key == "SKIP_SQL_REWRITE" && value.trim().eq_ignore_ascii_case("true")
+    };
+    if !stmt.hints.iter().any(keeps) {
+        return Ok(units);
+    }
+    let is_split = units.targets.len() > 1 && units.targets.iter().any(|one| one.rows.is_some());
+    units.targets = std::mem::take(&mut units.targets).into_iter().fold(Vec::new(), once_each);
+    let is_merged = units.targets.len() > 1 && matches!(stmt.kind, Kind::Select(_));
+    if is_split || is_merged || units.keys.is_some() {
+        return Err(Error::forbidden(
+            30001,
+            "SKIP_SQL_REWRITE leaves the text as it is, which does not say what each storage unit is to do",
+            "name the storage unit with DATA_SOURCE_NAME, or leave the hint out",
+        ));
+    }
+    Ok(units)
+}
+
+fn once_each(mut targets: Vec<Target>, next: Target) -> Vec<Target> {
+    if targets.iter().all(|known| known.unit != next.unit) {
+        targets.push(Target::whole(next.unit));
+    }
+    targets
 }

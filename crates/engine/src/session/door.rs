@@ -13,17 +13,17 @@ use crate::house::Engine;
 
 use crate::session::Session;
 use crate::session::bulk::copy;
-use crate::session::cursors::Cursors;
+use crate::session::cursors::{Cursors, fetch, settle};
 use crate::session::memory::Memory;
 use crate::session::place::Place;
 use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
+use crate::session::reply::pull::{finish, whole};
 use crate::session::request::{executable, execute, text};
 use crate::session::settings::Settings;
 use crate::session::statement::{prepare, reset, stand};
 use crate::session::transaction::temporary::TemporaryTables;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{Work, base, deadlock, end};
+use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
 
 impl Session {
     pub(crate) fn open(engine: &Engine, login: Login) -> Result<Self> {
@@ -46,12 +46,12 @@ impl pando_kernel::session::Session for Session {
         if let Request::Copy(input) = request {
             let taken = Box::pin(copy::copy_input(self, input)).await;
             if taken.is_err() {
-                Box::pin(end::end_failed_text(self)).await;
+                Box::pin(commit::end_failed_text(self)).await;
             }
             let taken = deadlock::or_doomed(self, taken).await;
             return self.place.or_idle(taken);
         }
-        self.abandon().await;
+        finish::abandon(self).await;
         self.place.handle().works();
         let answered = ask(self, request).await;
         let answered = deadlock::or_doomed(self, answered).await;
@@ -61,13 +61,13 @@ impl pando_kernel::session::Session for Session {
     async fn answer(&mut self, request: Request) -> Result<Option<Whole>> {
         let is_statement = matches!(request, Request::Execute(_) | Request::Query(_));
         self.run(request).await?;
-        if is_statement { self.take_whole().await } else { Ok(None) }
+        if is_statement { whole::take_whole(self).await } else { Ok(None) }
     }
 
     async fn next(&mut self) -> Result<Option<Event>> {
         let event = text::next_event(self).await;
         if event.is_err() {
-            Box::pin(end::end_failed_text(self)).await;
+            Box::pin(commit::end_failed_text(self)).await;
         }
         let event = deadlock::or_doomed(self, event).await;
         if matches!(event, Ok(None)) && !matches!(self.outbox.reply(), Reply::CopyIn(_)) {
@@ -99,7 +99,7 @@ impl pando_kernel::session::Session for Session {
     }
 
     async fn describe(&mut self, prepared: &Arc<Prepared>) -> Result<Description> {
-        self.abandon().await;
+        finish::abandon(self).await;
         self.place.handle().works();
         let described = match stand::refresh(self) {
             Ok(()) => Box::pin(prepare::describe_prepared(self, prepared)).await,
@@ -149,9 +149,9 @@ async fn ask(session: &mut Session, request: Request) -> Result<()> {
     match request {
         Request::Query(text) => text::begin_text(session, &text).await,
         Request::Execute(execute) => execute::begin_execute(session, execute).await,
-        Request::Fetch { cursor, limit } => session.fetch(cursor, limit),
-        Request::CloseCursor(cursor) => Box::pin(session.end_cursor(cursor)).await,
-        Request::Sync => end::sync(session).await,
+        Request::Fetch { cursor, limit } => fetch::fetch(session, cursor, limit),
+        Request::CloseCursor(cursor) => Box::pin(settle::end_cursor(session, cursor)).await,
+        Request::Sync => commit::sync(session).await,
         Request::Use(name) => Box::pin(stand::use_database(session, &name)).await,
         Request::Reset => Box::pin(reset::reset_connection(session)).await,
         Request::Fields { table } => Box::pin(prepare::fields(session, &table)).await,

@@ -1,6 +1,7 @@
 //! One client's session: requests in, pieces of replies out.
 
 mod bulk;
+mod connections;
 mod cursors;
 mod door;
 mod errors;
@@ -24,7 +25,8 @@ use settings::Settings;
 use transaction::Work;
 use transaction::temporary::TemporaryTables;
 
-pub(crate) use run::find_out::{answer, read_effects, undress};
+pub(crate) use connections::ask::{answer, undress};
+pub(crate) use run::find_out::read_effects;
 
 /// A client's session, in parts that each know their own.
 #[derive(Debug)]

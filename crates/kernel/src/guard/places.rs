@@ -59,7 +59,9 @@ pub fn column_places(items: &[Item<'_>]) -> Vec<bool> {
     let creates = items.iter().any(|item| item.is_word("create"));
     for item in items {
         let open = names_tables.last().copied().unwrap_or(false);
-        places.push(!open && before.is_some_and(|before| precedes(before, creates)));
+        let is_place =
+            |before: &Item<'_>| precedes(before) && !(creates && is_part_of_create(before));
+        places.push(!open && before.is_some_and(is_place));
         match item {
             Item::Mark("(") => {
                 // The columns of INSERT and the arguments of a call are no tables.
@@ -96,14 +98,18 @@ pub fn column_places(items: &[Item<'_>]) -> Vec<bool> {
     places
 }
 
+/// `LIKE` and `ON` name tables in CREATE.
+fn is_part_of_create(item: &Item<'_>) -> bool {
+    item.is_word("like") || item.is_word("on")
+}
+
 /// Whether an expression may follow, and no table.
-fn precedes(before: &Item<'_>, creates: bool) -> bool {
+fn precedes(before: &Item<'_>) -> bool {
     match before {
         Item::Mark(mark) => !matches!(*mark, ";" | ")"),
-        Item::Name(_) => before.word().is_some_and(|word| {
-            EXPRESSION.binary_search(&word.as_str()).is_ok()
-                && !(creates && matches!(word.as_str(), "like" | "on"))
-        }),
+        Item::Name(_) => {
+            before.word().is_some_and(|word| EXPRESSION.binary_search(&word.as_str()).is_ok())
+        }
         Item::Text(..) | Item::Variable(_) | Item::Number | Item::Parameter | Item::Unreadable => {
             false
         }

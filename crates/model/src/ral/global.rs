@@ -47,9 +47,9 @@ fn resize(node: &mut Node, cache: Cache) {
 
 pub(super) fn federation(tree: &mut Node, rule: &FederationRule) -> Kind {
     tree.change("sqlFederation", |node| {
-        node.set("sqlFederationEnabled", flag(rule.enabled));
+        node.set("sqlFederationEnabled", Node::text(rule.enabled.to_string()));
         if let Some(all) = rule.all_queries {
-            node.set("allQueryUseSQLFederation", flag(all));
+            node.set("allQueryUseSQLFederation", Node::text(all.to_string()));
         }
         if let Some(cache) = rule.plans {
             node.change("executionPlanCache", |node| resize(node, cache));
@@ -61,7 +61,7 @@ pub(super) fn federation(tree: &mut Node, rule: &FederationRule) -> Kind {
 pub(super) fn translator(tree: &mut Node, rule: &TranslatorRule) -> Kind {
     let mut node = algorithms::node(&rule.provider);
     if let Some(original) = rule.original_on_failure {
-        node.set("useOriginalSQLWhenTranslatingFailed", flag(original));
+        node.set("useOriginalSQLWhenTranslatingFailed", Node::text(original.to_string()));
     }
     tree.set("sqlTranslator", node);
     Kind::InvalidRule
@@ -71,7 +71,7 @@ pub(super) fn clock(tree: &mut Node, rule: &ClockRule) -> Kind {
     let mut node = Node::mapping([
         ("type", Node::text(rule.kind.text.as_str())),
         ("provider", Node::text(rule.provider.text.as_str())),
-        ("enabled", flag(rule.enabled)),
+        ("enabled", Node::text(rule.enabled.to_string())),
     ]);
     if !rule.properties.is_empty() {
         let props = rule.properties.iter();
@@ -80,10 +80,6 @@ pub(super) fn clock(tree: &mut Node, rule: &ClockRule) -> Kind {
     }
     tree.set("globalClock", node);
     Kind::InvalidRule
-}
-
-fn flag(value: bool) -> Node {
-    Node::text(if value { "true" } else { "false" })
 }
 
 pub(super) fn show(rule: GlobalRule, tree: &Node, global: &Global) -> Rows {
@@ -119,14 +115,16 @@ pub(super) fn show(rule: GlobalRule, tree: &Node, global: &Global) -> Rows {
             let federation = &global.sql_federation;
             let CacheSize { initial_capacity, maximum_size } = federation.plans;
             let plans = sizes(&initial_capacity.to_string(), &maximum_size.to_string());
-            rows.push([word(federation.enabled), word(federation.all_queries), &plans]);
+            let (enabled, all) =
+                (federation.enabled.to_string(), federation.all_queries.to_string());
+            rows.push([&enabled, &all, &plans]);
             rows
         }
         GlobalRule::Translator => {
             let mut rows = Rows::of("SHOW SQL_TRANSLATOR RULE");
             let translator = &global.sql_translator;
-            let original = word(translator.use_original_when_failing);
-            rows.push([&translator.kind, &unless_empty(props(&translator.props)), original]);
+            let original = translator.use_original_when_failing.to_string();
+            rows.push([&translator.kind, &unless_empty(props(&translator.props)), &original]);
             rows
         }
         GlobalRule::Clock => {
@@ -137,9 +135,9 @@ pub(super) fn show(rule: GlobalRule, tree: &Node, global: &Global) -> Rows {
             };
             let props = tree.find(&["globalClock", "props"]).map(Node::pairs).unwrap_or_default();
             let pairs = props.iter().map(|e| (e.key.as_str(), e.value.as_text().unwrap_or("")));
-            let enabled = word(global.global_clock.enabled);
+            let enabled = global.global_clock.enabled.to_string();
             let props = unless_empty(json(pairs));
-            rows.push([&text("type", "TSO"), &text("provider", "local"), enabled, &props]);
+            rows.push([&text("type", "TSO"), &text("provider", "local"), &enabled, &props]);
             rows
         }
     }
@@ -170,8 +168,4 @@ fn sizes(initial: &str, maximum: &str) -> String {
 
 fn unless_empty(json: String) -> String {
     if json == "{}" { String::new() } else { json }
-}
-
-fn word(value: bool) -> &'static str {
-    if value { "true" } else { "false" }
 }

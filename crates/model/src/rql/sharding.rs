@@ -141,9 +141,11 @@ impl Asked<'_> {
                 .into_iter()
                 .any(|strategy| parts(strategy).2 == Some(algorithm.text.as_str()))
         };
-        let known = self.sharding().and_then(|s| s.algorithms.get(&algorithm.text)).is_some();
+        if self.sharding().and_then(|s| s.algorithms.get(&algorithm.text)).is_none() {
+            return Err(self.missing(Kind::MissingAlgorithm, SHARDING.what, &algorithm.text));
+        }
         let statement = "SHOW SHARDING TABLE RULES USED ALGORITHM";
-        self.tables_that(statement, (known, &SHARDING, algorithm), &uses)
+        Ok(self.tables_that(statement, &uses))
     }
 
     pub(super) fn tables_of_generator(&self, generator: &Name) -> Result<Rows> {
@@ -151,9 +153,11 @@ impl Asked<'_> {
             let own = table.key.and_then(|key| key.generator.as_ref());
             own.is_some_and(|own| own.value == generator.text)
         };
-        let known = self.sharding().and_then(|s| s.key_generators.get(&generator.text)).is_some();
+        if self.sharding().and_then(|s| s.key_generators.get(&generator.text)).is_none() {
+            return Err(self.missing(Kind::MissingAlgorithm, KEY_GENERATOR.what, &generator.text));
+        }
         let statement = "SHOW SHARDING TABLE RULES USED KEY GENERATOR";
-        self.tables_that(statement, (known, &KEY_GENERATOR, generator), &uses)
+        Ok(self.tables_that(statement, &uses))
     }
 
     pub(super) fn tables_of_auditor(&self, auditor: &Name) -> Result<Rows> {
@@ -161,27 +165,21 @@ impl Asked<'_> {
             let own = table.audit.map(|audit| audit.auditors.as_slice()).unwrap_or_default();
             own.iter().any(|own| own.value == auditor.text)
         };
-        let known = self.sharding().and_then(|s| s.auditors.get(&auditor.text)).is_some();
+        if self.sharding().and_then(|s| s.auditors.get(&auditor.text)).is_none() {
+            return Err(self.missing(Kind::MissingAlgorithm, AUDITOR.what, &auditor.text));
+        }
         let statement = "SHOW SHARDING TABLE RULES USED AUDITOR";
-        self.tables_that(statement, (known, &AUDITOR, auditor), &uses)
+        Ok(self.tables_that(statement, &uses))
     }
 
-    fn tables_that(
-        &self,
-        statement: &str,
-        (is_known, sort, name): (bool, &Sort, &Name),
-        uses: &dyn Fn(&Table<'_>) -> bool,
-    ) -> Result<Rows> {
-        if !is_known {
-            return Err(self.missing(Kind::MissingAlgorithm, sort.what, &name.text));
-        }
+    fn tables_that(&self, statement: &str, uses: &dyn Fn(&Table<'_>) -> bool) -> Rows {
         let mut rows = Rows::of(statement);
         for table in self.sharding().map(tables).unwrap_or_default() {
             if uses(&table) {
                 rows.push([if table.is_auto { "auto_table" } else { "table" }, table.name]);
             }
         }
-        Ok(rows)
+        rows
     }
 
     pub(super) fn default_strategies(&self) -> Rows {

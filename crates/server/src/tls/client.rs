@@ -24,7 +24,13 @@ pub(crate) struct Client {
 }
 
 type Made = (Stamps, Arc<ClientConfig>);
-type Asked = (Trust, Option<Identity>);
+
+/// What a configuration is asked for.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Asked {
+    trust: Trust,
+    identity: Option<Identity>,
+}
 
 /// When the files of authority, certificate and key were written.
 type Stamps = [Option<SystemTime>; 3];
@@ -53,7 +59,7 @@ impl Client {
             TlsMode::VerifyFull => Trust::ChainAndName(authority),
         };
         let name = server_name(host, tls.mode)?;
-        let configuration = self.configuration((trust, tls.identity.clone()))?;
+        let configuration = self.configuration(Asked { trust, identity: tls.identity.clone() })?;
         let stream = TlsConnector::from(configuration).connect(name, stream).await?;
         let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let endpoint = shown.and_then(|theirs| certificate::endpoint(theirs));
@@ -75,7 +81,8 @@ impl Client {
     }
 }
 
-fn stamps((trust, identity): &Asked) -> Stamps {
+fn stamps(asked: &Asked) -> Stamps {
+    let Asked { trust, identity } = asked;
     let authority = match trust {
         Trust::Anything => None,
         Trust::Chain(authority) | Trust::ChainAndName(authority) => authority.as_ref(),
@@ -85,7 +92,8 @@ fn stamps((trust, identity): &Asked) -> Stamps {
         .map(|path| std::fs::metadata(Path::new(path?)).and_then(|file| file.modified()).ok())
 }
 
-fn configure((trust, identity): &Asked) -> io::Result<ClientConfig> {
+fn configure(asked: &Asked) -> io::Result<ClientConfig> {
+    let Asked { trust, identity } = asked;
     let builder = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;

@@ -1,11 +1,7 @@
 //! The values that stand behind IN.
 
-use std::borrow::Cow;
-
 use super::Expr;
-use crate::parse::literals_of;
 use crate::span::Span;
-use crate::syntax::Syntax;
 
 /// The values of an IN list. Long lists of nothing but literals are kept as text, and read again by whoever asks for a value: as trees they would take ten times the
 /// memory.
@@ -49,17 +45,11 @@ impl List {
         }
     }
 
-    /// All its values, in order. `text` and `syntax` are the statement's.
-    pub fn values<'a>(
-        &'a self,
-        text: &'a str,
-        syntax: &'a Syntax,
-    ) -> impl Iterator<Item = Cow<'a, Expr>> + 'a {
-        let pieces = match &self.0 {
+    /// Its literals, where they are kept as text: some each, and how many they are.
+    pub(super) fn pieces(&self) -> &[(Span, u32)] {
+        match &self.0 {
             Values::Trees(_) => &[],
-            Values::Text(pieces) => &pieces[..],
-        };
-        let literals = pieces.iter().flat_map(move |piece| literals_of(*piece, (text, syntax)));
-        self.trees().iter().map(Cow::Borrowed).chain(literals.map(Cow::Owned))
+            Values::Text(pieces) => pieces,
+        }
     }
 }

@@ -5,6 +5,7 @@ mod aggregate;
 mod change;
 mod define;
 mod expr;
+mod kept;
 mod list;
 mod name;
 mod query;

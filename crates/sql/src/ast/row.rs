@@ -1,10 +1,7 @@
 //! One row of an INSERT's VALUES.
 
-use std::borrow::Cow;
-
 use super::Expr;
 use crate::span::Span;
-use crate::syntax::Syntax;
 
 /// One row of VALUES. Rows of literals far down in a long statement are kept as text, and read again when somebody asks for a value: as trees they would take ten times
 /// the memory.
@@ -44,16 +41,6 @@ impl InsertRow {
         match &self.values {
             Values::Trees(values) => Some(values),
             Values::Text(_) => None,
-        }
-    }
-
-    /// One value, counted from 0. `text` and `syntax` are the statement's.
-    pub fn value(&self, at: usize, text: &str, syntax: &Syntax) -> Option<Cow<'_, Expr>> {
-        match &self.values {
-            Values::Trees(values) => values.get(at).map(Cow::Borrowed),
-            Values::Text(_) => {
-                crate::parse::literal_of_row(self.span, at, (text, syntax)).map(Cow::Owned)
-            }
         }
     }
 }

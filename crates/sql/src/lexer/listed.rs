@@ -52,7 +52,7 @@ impl Lexer<'_> {
         let folds = is_plain && (is_comma || is_end && open.is_folded);
         let width = if folds { self.width_from(open.from) } else { None };
         match width {
-            Some(width) => self.fold_list(open, (last, width)),
+            Some(width) => self.fold_list(open, last, width),
             None => self.fold.is_broken |= open.is_folded,
         }
         if is_comma && width.is_some() {
@@ -99,7 +99,7 @@ impl Lexer<'_> {
     }
 
     /// Makes these literals one token, and keeps what ends them.
-    fn fold_list(&mut self, open: Open, (last, width): (Token, u32)) {
+    fn fold_list(&mut self, open: Open, last: Token, width: u32) {
         let ends = self.list.len().checked_sub(2).and_then(|at| self.list.get(at));
         let (Some(first), Some(ends)) = (self.list.get(open.from), ends) else { return };
         let span = Span::new(first.span.start, ends.span.end);

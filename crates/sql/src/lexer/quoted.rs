@@ -153,8 +153,17 @@ fn continued(bytes: &[u8], end: usize) -> Option<usize> {
     }
 }
 
-/// The pieces of a string token, each from quote to quote, and what stands in front of the first. `escapes` as the lexer had it.
-pub(crate) fn pieces(raw: &str, escapes: bool) -> Vec<&str> {
+/// What a backslash is in a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backslash {
+    /// With what follows it stands for something else.
+    Escapes,
+    /// A character like any other.
+    Plain,
+}
+
+/// The pieces of a string token, each from quote to quote, and what stands in front of the first. `backslash` as the lexer had it.
+pub(crate) fn pieces(raw: &str, backslash: Backslash) -> Vec<&str> {
     let bytes = raw.as_bytes();
     let mut list = Vec::new();
     let mut open = memchr(b'\'', bytes);
@@ -163,7 +172,7 @@ pub(crate) fn pieces(raw: &str, escapes: bool) -> Vec<&str> {
         let end = loop {
             match bytes.get(at) {
                 None => break raw.len(),
-                Some(b'\\') if escapes => at += 2,
+                Some(b'\\') if backslash == Backslash::Escapes => at += 2,
                 Some(b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
                 Some(b'\'') => break at + 1,
                 Some(_) => at += 1,
@@ -180,7 +189,7 @@ pub(crate) fn spliced(raw: &str) -> Cow<'_, str> {
     if memchr2(b'\n', b'\r', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
-    let list = pieces(raw, false);
+    let list = pieces(raw, Backslash::Plain);
     if list.len() < 2 {
         return Cow::Borrowed(raw);
     }

@@ -1,7 +1,7 @@
 //! Expressions: operators climb the ladder of [`super::operator::level`].
 
 use super::Result;
-use super::operator::{Found, Infix, level};
+use super::operator::{Found, Infix, Sense, level};
 use super::parser::Parser;
 use crate::ast::{BinaryOp, Expr, List, Literal, Node};
 use crate::keyword::Keyword;
@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     fn joined(&mut self, left: Expr, found: Found) -> Result<Expr> {
-        let Found { infix, level, tokens, negated } = found;
+        let Found { infix, level, tokens, sense } = found;
         let from = self.start();
         self.skip(tokens);
         self.taller()?;
@@ -62,11 +62,14 @@ impl Parser<'_> {
                 let right = self.expr_at(floor)?;
                 Ok(binary(BinaryOp::Other(op), left, right))
             }
-            Infix::Between => self.between(left, negated),
-            Infix::In => self.in_list(left, negated),
-            Infix::Like => self.like(left, negated),
+            Infix::Between => self.between(left, sense),
+            Infix::In => self.in_list(left, sense),
+            Infix::Like => self.like(left, sense),
             Infix::Is => self.is_test(left),
-            Infix::NullTest => Ok(self.over(left, |operand| Node::IsNull { operand, negated })),
+            Infix::NullTest => {
+                let negated = sense.is_negated();
+                Ok(self.over(left, |operand| Node::IsNull { operand, negated }))
+            }
             Infix::Cast => {
                 let to = self.type_name()?;
                 Ok(self.over(left, |operand| Node::Cast { operand, to }))
@@ -168,7 +171,8 @@ impl Parser<'_> {
         Ok(self.since(from).of(self.text).to_ascii_uppercase())
     }
 
-    fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+    fn between(&mut self, left: Expr, sense: Sense) -> Result<Expr> {
+        let negated = sense.is_negated();
         let symmetric = self.eat(Keyword::SYMMETRIC);
         if !symmetric {
             self.eat(Keyword::ASYMMETRIC);
@@ -181,19 +185,20 @@ impl Parser<'_> {
         Ok(self.over(left, |operand| Node::Between { operand, low, high, negated, symmetric }))
     }
 
-    fn in_list(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+    fn in_list(&mut self, left: Expr, sense: Sense) -> Result<Expr> {
         self.expect_symbol("(")?;
         if self.starts_query() {
             let query = Box::new(self.query()?);
             self.expect_symbol(")")?;
+            let negated = sense.is_negated();
             return Ok(self.over(left, |operand| Node::InQuery { operand, query, negated }));
         }
         if self.eat_symbol(")") {
-            return Ok(self.listed(left, List::of_trees(Vec::new()), negated));
+            return Ok(self.listed(left, List::of_trees(Vec::new()), sense));
         }
         if let Some(list) = self.literals()? {
             self.expect_symbol(")")?;
-            return Ok(self.listed(left, list, negated));
+            return Ok(self.listed(left, list, sense));
         }
         let mut list = vec![self.expr()?];
         if self.continues_query()
@@ -201,16 +206,18 @@ impl Parser<'_> {
         {
             let query = self.query_after_operand(list.remove(0))?;
             self.expect_symbol(")")?;
+            let negated = sense.is_negated();
             return Ok(self.over(left, |operand| Node::InQuery { operand, query, negated }));
         }
         while self.eat_symbol(",") {
             list.push(self.expr()?);
         }
         self.expect_symbol(")")?;
-        Ok(self.listed(left, List::of_trees(list), negated))
+        Ok(self.listed(left, List::of_trees(list), sense))
     }
 
-    fn listed(&self, left: Expr, list: List, negated: bool) -> Expr {
+    fn listed(&self, left: Expr, list: List, sense: Sense) -> Expr {
+        let negated = sense.is_negated();
         self.over(left, |operand| Node::InList { operand, list, negated })
     }
 
@@ -225,13 +232,14 @@ impl Parser<'_> {
         Ok(Some(List::of_literals(pieces)))
     }
 
-    fn like(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+    fn like(&mut self, left: Expr, sense: Sense) -> Result<Expr> {
         let pattern = self.expr_at(level::OTHER)?;
         if self.eat(Keyword::ESCAPE) {
             let escape = self.expr_at(level::OTHER)?;
             return Ok(self.other(left.span, vec![left, pattern, escape]));
         }
         let pattern = Box::new(pattern);
+        let negated = sense.is_negated();
         Ok(self.over(left, |operand| Node::Like { operand, pattern, negated }))
     }
 

@@ -10,6 +10,15 @@ use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::token::TokenKind;
 
+/// What a query in FROM sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// Its own tables.
+    Inside,
+    /// The factors in front of it, too.
+    Lateral,
+}
+
 impl Parser<'_> {
     /// Comma separated factors with their joins.
     pub(super) fn table_refs(&mut self) -> Result<Vec<TableFactor>> {
@@ -101,7 +110,7 @@ impl Parser<'_> {
     fn factor(&mut self) -> Result<TableFactor> {
         let start = self.start();
         if self.is_symbol("(") {
-            return self.factor_in_parentheses(false, start);
+            return self.factor_in_parentheses(Sight::Inside, start);
         }
         if self.is_symbol("{") {
             self.advance();
@@ -113,7 +122,7 @@ impl Parser<'_> {
         if self.is(Keyword::LATERAL) {
             self.advance();
             if self.is_symbol("(") {
-                return self.factor_in_parentheses(true, start);
+                return self.factor_in_parentheses(Sight::Lateral, start);
             }
         }
         if self.colons() && self.are(&[Keyword::ROWS, Keyword::FROM]) {
@@ -148,7 +157,8 @@ impl Parser<'_> {
     }
 
     /// `(query) alias`, `(a JOIN b …)`, `(a, b)`.
-    fn factor_in_parentheses(&mut self, lateral: bool, start: u32) -> Result<TableFactor> {
+    fn factor_in_parentheses(&mut self, sight: Sight, start: u32) -> Result<TableFactor> {
+        let lateral = sight == Sight::Lateral;
         self.expect_symbol("(")?;
         if self.starts_query() || self.are(&[Keyword::VALUES]) {
             let query = Box::new(self.query()?);

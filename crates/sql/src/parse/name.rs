@@ -8,6 +8,10 @@ use crate::literal::{identifier_value, string_value};
 use crate::syntax::Fold;
 use crate::token::{Token, TokenKind};
 
+/// The longest name where names are folded, in bytes: `NAMEDATALEN` of PostgreSQL less its end.
+/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS>
+const LONGEST_FOLDED: usize = 63;
+
 impl Parser<'_> {
     pub(super) fn is_identifier(&self) -> bool {
         self.is_identifier_at(0)
@@ -15,23 +19,7 @@ impl Parser<'_> {
 
     pub(super) fn is_identifier_at(&self, ahead: usize) -> bool {
         let token = self.peek(ahead);
-        match token.kind {
-            TokenKind::QuotedIdentifier | TokenKind::UnicodeIdentifier => true,
-            TokenKind::Word => self.may_name(token.keyword),
-            TokenKind::Number
-            | TokenKind::String
-            | TokenKind::EscapeString
-            | TokenKind::UnicodeString
-            | TokenKind::NationalString
-            | TokenKind::BitString
-            | TokenKind::HexString
-            | TokenKind::DollarString
-            | TokenKind::Parameter
-            | TokenKind::Variable
-            | TokenKind::Operator
-            | TokenKind::Punctuation
-            | TokenKind::End => false,
-        }
+        token.kind.is_quoted_name() || token.kind == TokenKind::Word && self.may_name(token.keyword)
     }
 
     /// Whether a word may be an identifier without quotes. `BY` may in PostgreSQL.
@@ -69,6 +57,11 @@ impl Parser<'_> {
         } else {
             (identifier_value(raw, token.kind), true)
         };
+        let mut value = value;
+        // What is too long is the name that its beginning is, in whole letters; a string is no name yet.
+        if self.syntax.fold == Fold::Lower && !token.kind.is_string() {
+            value.truncate(value.floor_char_boundary(LONGEST_FOLDED));
+        }
         Ident { span: token.span, value, quoted, exact: self.syntax.exact_tables }
     }
 

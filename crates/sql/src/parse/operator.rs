@@ -52,21 +52,34 @@ pub(super) enum Infix {
     Field,
 }
 
+/// Whether a predicate has NOT in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sense {
+    Plain,
+    Negated,
+}
+
+impl Sense {
+    pub(super) fn is_negated(self) -> bool {
+        self == Self::Negated
+    }
+}
+
 /// An operator with its rung and the words it takes.
 pub(super) struct Found {
     pub(super) infix: Infix,
     pub(super) level: u8,
     pub(super) tokens: usize,
-    pub(super) negated: bool,
+    pub(super) sense: Sense,
 }
 
 impl Found {
     fn new(infix: Infix, level: u8) -> Option<Self> {
-        Some(Self { infix, level, tokens: 1, negated: false })
+        Some(Self { infix, level, tokens: 1, sense: Sense::Plain })
     }
 
     fn wide(infix: Infix, level: u8, tokens: usize) -> Option<Self> {
-        Some(Self { infix, level, tokens, negated: false })
+        Some(Self { infix, level, tokens, sense: Sense::Plain })
     }
 }
 
@@ -144,7 +157,7 @@ impl Parser<'_> {
             NOT => {
                 let mut found = self.predicate(1)?;
                 found.tokens += 1;
-                found.negated = true;
+                found.sense = Sense::Negated;
                 Some(found)
             }
             XOR if self.commas() => known(BinaryOp::Xor, level::XOR),
@@ -160,7 +173,7 @@ impl Parser<'_> {
                 infix: Infix::NullTest,
                 level: level::IS,
                 tokens: 1,
-                negated: keyword == NOTNULL,
+                sense: if keyword == NOTNULL { Sense::Negated } else { Sense::Plain },
             }),
             AT if self.are(&[AT, TIME, ZONE]) => Found::wide(Infix::AtTimeZone, level::ZONE, 3),
             OVERLAPS if self.colons() => Found::new(Infix::Other, level::PREDICATE),

@@ -45,7 +45,8 @@ pub(super) struct Mark {
 impl<'a> Parser<'a> {
     /// `tokens` ends with an end mark.
     pub(super) fn new(
-        (text, syntax): (&'a str, &'a Syntax),
+        text: &'a str,
+        syntax: &'a Syntax,
         tokens: &'a [Token],
         folded: &'a Folded,
     ) -> Self {

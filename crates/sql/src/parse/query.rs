@@ -21,6 +21,20 @@ struct Operand {
     span: Span,
 }
 
+/// WITH; without queries where it is not written.
+struct With {
+    list: Vec<Cte>,
+    recursive: bool,
+}
+
+/// The words that join two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SetWords {
+    op: SetOp,
+    /// ALL stands behind it.
+    all: bool,
+}
+
 impl Parser<'_> {
     /// SELECT, VALUES, TABLE or WITH comes next (a parenthesis may hide one, too).
     pub(super) fn starts_query(&self) -> bool {
@@ -56,7 +70,7 @@ impl Parser<'_> {
 
     fn query_here(&mut self) -> Result<Query> {
         let start = self.start();
-        let (with, recursive) = self.with_clause()?;
+        let With { list: with, recursive } = self.with_clause()?;
         let mut query = self.query_without_with()?;
         if !with.is_empty() {
             query.span = self.since(start);
@@ -91,16 +105,16 @@ impl Parser<'_> {
     }
 
     /// `[WITH [RECURSIVE] name [(columns)] AS (…), …]`.
-    pub(super) fn with_clause(&mut self) -> Result<(Vec<Cte>, bool)> {
-        let mut list = Vec::new();
+    fn with_clause(&mut self) -> Result<With> {
+        let mut with = With { list: Vec::new(), recursive: false };
         if !self.eat(Keyword::WITH) {
-            return Ok((list, false));
+            return Ok(with);
         }
-        let recursive = self.eat(Keyword::RECURSIVE);
+        with.recursive = self.eat(Keyword::RECURSIVE);
         loop {
-            list.push(self.cte()?);
+            with.list.push(self.cte()?);
             if !self.eat_symbol(",") {
-                return Ok((list, recursive));
+                return Ok(with);
             }
         }
     }
@@ -218,13 +232,16 @@ impl Parser<'_> {
         let mut joined = 0;
         let all = self.set_quantifier();
         loop {
-            self.taller_unless(joined >= STRAIGHT && op != SetOp::Except)?;
+            let is_straight = joined < STRAIGHT || op == SetOp::Except;
+            if is_straight {
+                self.taller()?;
+            }
             let mut right = self.operand_query()?;
             if op != SetOp::Intersect {
                 right = self.set_chain(right, |op| op == SetOp::Intersect)?;
             }
-            if joined < STRAIGHT || op == SetOp::Except {
-                left = combined((op, all), left, right);
+            if is_straight {
+                left = combined(SetWords { op, all }, left, right);
             } else {
                 rest.push(right);
             }
@@ -238,11 +255,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.balanced_sets(left, rest, (op, all))
-    }
-
-    fn taller_unless(&mut self, balanced: bool) -> Result<()> {
-        if balanced { Ok(()) } else { self.taller() }
+        self.balanced_sets(left, rest, SetWords { op, all })
     }
 
     /// Takes the operator with ALL or DISTINCT; answers whether it was ALL.
@@ -259,7 +272,7 @@ impl Parser<'_> {
         &mut self,
         left: Operand,
         rest: Vec<Operand>,
-        op: (SetOp, bool),
+        words: SetWords,
     ) -> Result<Operand> {
         let mut row = rest;
         row.insert(0, left);
@@ -269,7 +282,7 @@ impl Parser<'_> {
             let mut operands = row.into_iter();
             while let Some(left) = operands.next() {
                 next.push(match operands.next() {
-                    Some(right) => combined(op, left, right),
+                    Some(right) => combined(words, left, right),
                     None => left,
                 });
             }
@@ -480,18 +493,14 @@ impl Parser<'_> {
     /// What a CTE or EXPLAIN may hold: a query or a statement that changes rows.
     pub(super) fn data_statement(&mut self) -> Result<Kind> {
         let start = self.start();
-        let (with, recursive) = self.with_clause()?;
-        self.data_statement_with(with, recursive, start)
+        let with = self.with_clause()?;
+        self.data_statement_behind(with, start)
     }
 
-    /// The same behind its WITH.
-    pub(super) fn data_statement_with(
-        &mut self,
-        with: Vec<Cte>,
-        recursive: bool,
-        start: u32,
-    ) -> Result<Kind> {
+    /// Apart, so that a WITH inside a WITH takes little stack.
+    fn data_statement_behind(&mut self, with: With, start: u32) -> Result<Kind> {
         use Keyword::*;
+        let With { list: with, recursive } = with;
         match self.keyword() {
             INSERT | REPLACE => self.insert(with, start).map(|i| Kind::Insert(Box::new(i))),
             UPDATE => self.update(with, start).map(|u| Kind::Update(Box::new(u))),
@@ -534,7 +543,8 @@ fn plain(body: QueryBody, span: Span) -> Query {
     }
 }
 
-fn combined((op, all): (SetOp, bool), left: Operand, right: Operand) -> Operand {
+fn combined(words: SetWords, left: Operand, right: Operand) -> Operand {
+    let SetWords { op, all } = words;
     let span = left.span.to(right.span);
     let body = QueryBody::Set { op, all, left: Box::new(left.query), right: Box::new(right.query) };
     Operand { query: plain(body, span), span }

@@ -80,7 +80,13 @@ impl Parser<'_> {
             }
             TIME if self.keyword_at(1) == ZONE => {
                 self.skip(2);
-                return self.named_setting("time zone", scope, start);
+                // Its default is the variable's; its values may be words that the variable does not take.
+                let name = if self.keyword() == DEFAULT { "timezone" } else { "time zone" };
+                return self.named_setting(name, scope, start);
+            }
+            SCHEMA if self.colons() && self.peek(1).kind.is_string() => {
+                self.advance();
+                return self.named_setting("search_path", scope, start);
             }
             _ if self.is_word("xml") && self.is_word_at(1, "option") => {
                 self.skip(2);
@@ -230,7 +236,7 @@ impl Parser<'_> {
         let name = if self.eat(ALL) {
             "all".to_owned()
         } else if self.eat_all(&[TIME, ZONE]) {
-            "time zone".to_owned()
+            "timezone".to_owned()
         } else if self.eat_all(&[SESSION, AUTHORIZATION]) {
             "session authorization".to_owned()
         } else {

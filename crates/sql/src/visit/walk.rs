@@ -77,23 +77,30 @@ impl<'a, 's> Walk<'a, 's> {
         }
     }
 
-    /// WITH: each name is known behind its own query, or everywhere when it is recursive.
-    fn with(&mut self, with: &'a [Cte], recursive: bool) {
-        if recursive {
-            with.iter().for_each(|cte| self.scope.declare_cte(&cte.name));
-        }
+    /// WITH: each name is known behind its own query.
+    fn with(&mut self, with: &'a [Cte]) {
         for cte in with {
             (self.found)(Found::Cte(&cte.name));
             self.kind(&cte.body);
-            if !recursive {
-                self.scope.declare_cte(&cte.name);
-            }
+            self.scope.declare_cte(&cte.name);
+        }
+    }
+
+    /// WITH RECURSIVE: each name is known everywhere.
+    fn with_recursive(&mut self, with: &'a [Cte]) {
+        with.iter().for_each(|cte| self.scope.declare_cte(&cte.name));
+        for cte in with {
+            (self.found)(Found::Cte(&cte.name));
+            self.kind(&cte.body);
         }
     }
 
     fn query(&mut self, query: &'a Query) {
         let mark = self.scope.mark();
-        self.with(&query.with, query.recursive);
+        match query.recursive {
+            true => self.with_recursive(&query.with),
+            false => self.with(&query.with),
+        }
         match &query.body {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Set { left, right, .. } => {
@@ -254,7 +261,7 @@ impl<'a, 's> Walk<'a, 's> {
 
     fn insert(&mut self, insert: &'a Insert) {
         let mark = self.scope.mark();
-        self.with(&insert.with, false);
+        self.with(&insert.with);
         // The target is never a common table expression.
         (self.found)(Found::Table(Occurrence {
             name: &insert.table.name,
@@ -305,7 +312,7 @@ impl<'a, 's> Walk<'a, 's> {
 
     fn update(&mut self, update: &'a Update) {
         let mark = self.scope.mark();
-        self.with(&update.with, false);
+        self.with(&update.with);
         update.tables.iter().chain(&update.from).for_each(|factor| self.scope.declare(factor));
         update.tables.iter().for_each(|factor| self.factor(factor));
         self.assignments(&update.assignments);
@@ -339,18 +346,22 @@ impl<'a, 's> Walk<'a, 's> {
 
     fn delete(&mut self, delete: &'a Delete) {
         let mark = self.scope.mark();
-        self.with(&delete.with, false);
+        self.with(&delete.with);
         delete.from.iter().for_each(|factor| self.scope.declare(factor));
+        // The alias of a factor stays the alias where the table itself is called so, too.
+        let mut own = Vec::new();
         for target in &delete.targets {
             let is_alias = match target.name.parts.as_slice() {
                 [only] => self.scope.has_alias(only),
                 _ => false,
             };
-            if !is_alias {
-                (self.found)(Found::Table(Occurrence { name: &target.name, table: Some(target) }));
+            if is_alias {
+                continue;
             }
+            (self.found)(Found::Table(Occurrence { name: &target.name, table: Some(target) }));
+            own.push(target);
         }
-        delete.targets.iter().for_each(|target| self.scope.declare_table(target));
+        own.into_iter().for_each(|target| self.scope.declare_table(target));
         delete.from.iter().for_each(|factor| self.factor(factor));
         self.option(delete.filter.as_ref());
         self.order(&delete.order_by);

@@ -140,10 +140,14 @@ impl Barrier {
             return Ok(true);
         }
         let is_old = asides.len() == self.units.len() && asides.iter().all(Aside::is_usable);
-        match self.lock(asides, is_old).await {
+        if !is_old {
+            self.connect(asides).await?;
+        }
+        match lock(asides).await {
             // Connections that were idle may have been closed by their servers.
             Err(error) if is_old && !matches!(error.kind(), ErrorKind::Server(_)) => {
-                self.lock(asides, false).await?;
+                self.connect(asides).await?;
+                lock(asides).await?;
             }
             locked => locked?,
         }
@@ -160,21 +164,11 @@ impl Barrier {
         }
     }
 
-    /// Locks all ledgers, over connections that are there or new ones. After an error none is locked.
-    async fn lock(&self, asides: &mut Vec<Aside>, is_old: bool) -> Result<()> {
-        if !is_old {
-            asides.clear();
-            for (_, (_, way)) in &self.units {
-                asides.push(Aside::open(Arc::clone(way), Arc::clone(&self.runtime)).await?);
-            }
-        }
-        for aside in asides.iter_mut() {
-            let texts = aside.two_phase(|family| Ok(family.ledger().close()))?;
-            if let Err(error) = aside.run(texts).await {
-                // Dropped connections let go of what they have locked.
-                asides.clear();
-                return Err(error);
-            }
+    /// New connections to all units in the place of those that are there.
+    async fn connect(&self, asides: &mut Vec<Aside>) -> Result<()> {
+        asides.clear();
+        for (_, (_, way)) in &self.units {
+            asides.push(Aside::open(Arc::clone(way), Arc::clone(&self.runtime)).await?);
         }
         Ok(())
     }
@@ -304,6 +298,19 @@ impl Drop for Pass {
             barrier.changes(Phase::Open, 0, asides);
         }));
     }
+}
+
+/// Locks all ledgers. After an error none is locked.
+async fn lock(asides: &mut Vec<Aside>) -> Result<()> {
+    for aside in asides.iter_mut() {
+        let texts = aside.two_phase(|family| Ok(family.ledger().close()))?;
+        if let Err(error) = aside.run(texts).await {
+            // Dropped connections let go of what they have locked.
+            asides.clear();
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Unlocks; a connection that cannot is closed.

@@ -50,7 +50,8 @@ impl Global {
         &mut self,
         coordinator: &Coordinator,
         identity: &str,
-        (number, connection): (usize, u64),
+        number: usize,
+        connection: u64,
     ) -> (&GlobalId, Part) {
         if self.id.is_none() {
             self.decider = connection;

@@ -70,7 +70,8 @@ async fn evict(decider: &Arc<dyn Connector>, runtime: &SharedRuntime, doubt: &In
 
 /// Asks for one decision. Who holds one open although it is `lost` is ended first.
 pub(super) fn asked(
-    (decider, runtime): (Arc<dyn Connector>, SharedRuntime),
+    decider: Arc<dyn Connector>,
+    runtime: SharedRuntime,
     id: GlobalId,
     lost: Option<&InDoubt>,
 ) -> BoxFuture<'_, Result<(GlobalId, Result<Verdict>)>> {

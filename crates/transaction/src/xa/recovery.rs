@@ -127,8 +127,9 @@ impl Recovery {
             let is_known =
                 |unit: &Watched| unit.name == *name && Arc::ptr_eq(&unit.connector, connector);
             if !self.units.iter().any(is_known) && connector.dialect().two_phase().is_some() {
-                let way = (Arc::clone(name), Arc::clone(connector));
-                self.units.push(Watched::new(way, Arc::clone(&self.coordinator.runtime)));
+                let (name, connector) = (Arc::clone(name), Arc::clone(connector));
+                let runtime = Arc::clone(&self.coordinator.runtime);
+                self.units.push(Watched::new(name, connector, runtime));
             }
         }
     }
@@ -176,7 +177,7 @@ impl Recovery {
             let first = ways.first().and_then(|at| self.units.get(*at));
             let unit = first.map(|unit| Arc::clone(&unit.name)).unwrap_or_default();
             let transaction = &doubt.global;
-            match self.end(found, (*verdict, tries)).await {
+            match self.end(found, *verdict, tries).await {
                 Ok(Some(true)) => {
                     count(&self.coordinator.counts.recovered);
                     tracing::info!(%unit, transaction, ?verdict, "a branch in doubt is ended");
@@ -194,17 +195,14 @@ impl Recovery {
     ///
     /// # Errors
     /// That of the last way that was tried.
-    async fn end(
-        &mut self,
-        (ways, doubt): &Found,
-        (verdict, tries): (Verdict, u32),
-    ) -> Result<Option<bool>> {
+    async fn end(&mut self, found: &Found, verdict: Verdict, tries: u32) -> Result<Option<bool>> {
+        let (ways, doubt) = found;
         let mut result = Ok(None);
         for at in ways {
             let Some(asker) = self.units.get_mut(*at).and_then(Watched::answering) else {
                 continue;
             };
-            match asker.end(doubt, (verdict, tries)).await {
+            match asker.end(doubt, verdict, tries).await {
                 Ok(is_ended) => return Ok(Some(is_ended)),
                 Err(error) => {
                     // What the server says of one branch holds up no other.
@@ -236,7 +234,7 @@ impl Recovery {
                 let is_lost = *age > PATIENCE;
                 let runtime = Arc::clone(&self.coordinator.runtime);
                 let name = id.decider().to_owned();
-                asking.push((name, asked((decider, runtime), id, is_lost.then_some(doubt))));
+                asking.push((name, asked(decider, runtime, id, is_lost.then_some(doubt))));
             } else {
                 tracing::warn!(transaction = %id, "a transaction in doubt waits for the storage unit that decides on it, which does not answer");
             }
@@ -385,7 +383,7 @@ impl Recovery {
         }
         let mut ended = 0;
         for found in found {
-            ended += u64::from(self.end(&found, (wanted, 1)).await? == Some(true));
+            ended += u64::from(self.end(&found, wanted, 1).await? == Some(true));
         }
         Ok(ended)
     }

@@ -13,7 +13,7 @@ use pando_kernel::value::Value;
 
 use crate::aside::Aside;
 
-use super::recovery::{Found, Way};
+use super::recovery::Found;
 
 /// Who a unit is, and decisions that are old, are looked at so often.
 const SELDOM: Duration = Duration::from_secs(60);
@@ -57,7 +57,11 @@ pub(super) fn key(doubt: &InDoubt) -> (String, String) {
 
 impl Watched {
     /// One that has not been asked yet.
-    pub(super) fn new((name, connector): Way, runtime: SharedRuntime) -> Self {
+    pub(super) fn new(
+        name: UnitName,
+        connector: Arc<dyn Connector>,
+        runtime: SharedRuntime,
+    ) -> Self {
         let asker = Some(Box::new(Asker::new(Arc::clone(&connector), runtime)));
         Self { name, connector, identity: None, heard: None, told: Vec::new(), asker, look: None }
     }
@@ -178,7 +182,8 @@ impl Asker {
     pub(super) async fn end(
         &mut self,
         doubt: &InDoubt,
-        (verdict, tries): (Verdict, u32),
+        verdict: Verdict,
+        tries: u32,
     ) -> Result<bool> {
         let branch = Branch { global: &doubt.global, part: &doubt.part };
         let aside = self.aside().await?;

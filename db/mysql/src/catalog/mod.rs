@@ -8,7 +8,7 @@ mod relation;
 mod relations;
 mod show;
 mod told;
-mod version;
+pub(crate) mod version;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use pando_sql::Release;
 
 /// What MariaDB puts in front so that old replicas take it for a MySQL.
 /// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
-const REPLICAS: &str = "5.5.5-";
+pub(crate) const REPLICAS: &str = "5.5.5-";
 
 /// The least of these servers, and that Pando answers. `None` for none, and for MySQL and MariaDB at once, which nobody could treat alike.
 pub(super) fn told(servers: &[Arc<str>]) -> Option<String> {

@@ -53,7 +53,7 @@ FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN ('sys', 'mysql', 'inform
 const MOST: usize = 512 << 10;
 
 /// What a row is about.
-fn owned(graph: &mut Graph, (kind, name): (&str, &str)) -> (Place, Option<Owner>) {
+fn owned(graph: &mut Graph, kind: &str, name: &str) -> (Place, Option<Owner>) {
     match kind {
         "FUNCTION" => (graph.at(Space::Call, name), Some(Owner::Function)),
         "TRIGGER" => (graph.at(Space::Written, name), Some(Owner::Trigger)),
@@ -85,13 +85,13 @@ impl Effects for MySql {
                 continue;
             };
             let name = name.to_lowercase();
-            let (place, owner) = owned(&mut graph, (kind, &name));
+            let (place, owner) = owned(&mut graph, kind, &name);
             let text = said(2);
             judged += text.map_or(0, str::len);
             reads_key |= text.is_none_or(|text| KEYS.iter().any(|key| says(text, key)));
             let names = owner.zip(text).filter(|_| judged <= MOST);
             let names = names
-                .and_then(|(owner, text)| body::judged((owner, said(3).unwrap_or("ORACLE")), text));
+                .and_then(|(owner, text)| body::judged(owner, said(3).unwrap_or("ORACLE"), text));
             match names.filter(|_| !KEEPING.contains(&&*name)) {
                 Some(names) => graph.says(place, names),
                 None => graph.leaves(place, Leaves::Anything),

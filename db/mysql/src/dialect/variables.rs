@@ -187,6 +187,20 @@ impl Variables for MySql {
             _ => None,
         }
     }
+
+    /// A number's own type hangs on its digits, a bit operation's is BIGINT UNSIGNED on all servers.
+    fn session_literal(&self, name: &str, value: &Value) -> Option<String> {
+        let bare = name.strip_prefix("@@").unwrap_or(name);
+        let is_wide = |name| !matches!(name, "connection_id" | "autocommit");
+        match value {
+            Value::UInt(number) if bare == "found_rows" => {
+                Some(format!("CAST({number}|0 AS SIGNED)"))
+            }
+            Value::UInt(number) if is_wide(bare) => Some(format!("({number}|0)")),
+            Value::Int(number) if is_wide(bare) => Some(format!("CAST({number}|0 AS SIGNED)")),
+            _ => None,
+        }
+    }
 }
 
 fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {

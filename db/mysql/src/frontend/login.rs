@@ -1,5 +1,6 @@
 //! Logging in: handshake, TLS, authentication, session.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pando_kernel::runtime::Stream;
@@ -12,6 +13,7 @@ use super::charset::Charset;
 use super::end::End;
 use super::wire::Wire;
 use crate::auth::{Plugin, SCRAMBLE_LEN, new_scramble};
+use crate::catalog::version::REPLICAS;
 use crate::codec::{
     Capabilities, ChangeUser, Handshake, HandshakeResponse, Malformed, OkHeader, OkPacket,
     SessionChange, SslRequest, Status,
@@ -128,6 +130,7 @@ async fn greet(
     settings: &Settings,
 ) -> Result<(), End> {
     let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
+    let version = greeting_version(version);
     let handshake = Handshake {
         version: version.as_bytes(),
         connection: facts.id,
@@ -141,6 +144,14 @@ async fn greet(
     wire.flush().await?;
     wire.input.expect(1);
     Ok(())
+}
+
+/// The version as MariaDB's own greeting has it: up to 10.11 it hides behind an old MySQL's, without which MySQL's drivers
+/// take it for a MySQL newer than 8 and ask for what it has not.
+/// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
+fn greeting_version(version: &str) -> Cow<'_, str> {
+    let hides = version.starts_with("10.") && version.contains("-MariaDB");
+    if hides { Cow::Owned(format!("{REPLICAS}{version}")) } else { Cow::Borrowed(version) }
 }
 
 /// `ER_HANDSHAKE_ERROR`.

@@ -12,6 +12,7 @@ pub struct Raw {
     pub input: Inbound,
     pub scramble: Vec<u8>,
     pub thread: u32,
+    pub version: String,
     pub offered: Capabilities,
 }
 
@@ -31,12 +32,14 @@ impl Raw {
             input: Inbound::new(64 << 20),
             scramble: vec![],
             thread: 0,
+            version: String::new(),
             offered: Capabilities::default(),
         };
         let payload = raw.read().await.unwrap();
         let mut scramble = Vec::new();
         let handshake = Handshake::decode(&payload, &mut scramble).unwrap();
         (raw.thread, raw.offered) = (handshake.connection, handshake.capabilities);
+        raw.version = String::from_utf8_lossy(handshake.version).into_owned();
         raw.scramble = scramble;
         raw
     }

@@ -119,13 +119,13 @@ UNION ALL SELECT 'table', c.oid::pg_catalog.text, c.relname::pg_catalog.text, NU
 struct Found(Graph);
 
 impl Found {
-    fn row(&mut self, (kind, a, b, c): (&str, &str, &str, &str)) {
+    fn row(&mut self, kind: &str, a: &str, b: &str, c: &str) {
         match kind {
             "sql" | "plpgsql" | "opaque" | "atomic" | "extension" | "call" => {
                 let call = self.0.at(Space::Call, &b.to_lowercase());
                 let routine = self.0.at(Space::Routine, a);
                 self.0.leads(call, routine);
-                self.routine(routine, (kind, c));
+                self.routine(routine, kind, c);
             }
             "vendor" if is_harmless(b) => {}
             "vendor" => {
@@ -149,11 +149,11 @@ impl Found {
                 let name = self.0.at(Space::Written, &b.to_lowercase());
                 self.0.leads(name, written);
             }
-            _ => self.relations((kind, a, b)),
+            _ => self.relations(kind, a, b),
         }
     }
 
-    fn routine(&mut self, routine: Place, (kind, source): (&str, &str)) {
+    fn routine(&mut self, routine: Place, kind: &str, source: &str) {
         match kind {
             "sql" | "plpgsql" | "opaque" => {
                 let language = match kind {
@@ -172,7 +172,7 @@ impl Found {
     }
 
     /// What is said of a relation that is read or written.
-    fn relations(&mut self, (kind, a, b): (&str, &str, &str)) {
+    fn relations(&mut self, kind: &str, a: &str, b: &str) {
         let space = match kind.split_once(' ') {
             Some(("read", _)) => Space::Read,
             Some(("write", _)) => Space::Write,
@@ -229,7 +229,7 @@ impl Effects for Postgres {
                 Some(Value::Text(text)) => text.as_str(),
                 _ => "",
             };
-            found.row((said(0), said(1), said(2), said(3)));
+            found.row(said(0), said(1), said(2), said(3));
         }
         let mut effectful = found.0.solved(self);
         // Writing to it is SET.

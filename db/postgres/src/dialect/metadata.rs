@@ -195,6 +195,11 @@ impl Metadata for Postgres {
         matches!(action, DefineAction::Drop | DefineAction::Truncate)
     }
 
+    /// <https://www.postgresql.org/docs/current/sql-grant.html>, <https://www.postgresql.org/docs/current/sql-vacuum.html>
+    fn lists_tables_behind(&self, verb: &str) -> bool {
+        matches!(verb, "ANALYZE" | "GRANT" | "LOCK" | "REVOKE" | "VACUUM")
+    }
+
     fn settled_queries(&self, columns: &str, table: &str, most: usize) -> Vec<String> {
         // The lock waits for whoever has written and not committed, and the query after it sees what became of that.
         vec![

@@ -21,7 +21,8 @@ impl Judge<'_> {
         if !(block || makes && items.iter().take(4).any(object)) {
             return Ok(());
         }
-        let language = language(items, block);
+        // A block without one is in the language of blocks.
+        let language = language(items).or_else(|| block.then(|| "plpgsql".to_owned()));
         let readable = language.as_deref().is_none_or(|name| READABLE.contains(&name));
         let mut before: Option<&Item<'_>> = None;
         for item in items {
@@ -118,15 +119,14 @@ fn is_ledgers(item: &Item<'_>) -> bool {
     item.name().is_some_and(|name| name.parts.iter().any(|part| alike(part, LEDGER)))
 }
 
-/// The language of a routine or block, in lower case; `None` where its body stands in the statement itself.
-fn language(items: &[Item<'_>], block: bool) -> Option<String> {
+/// The language that a routine or block names, in lower case; a routine whose body stands in the statement itself names none.
+fn language(items: &[Item<'_>]) -> Option<String> {
     let at = items.iter().position(|item| item.is_word("language"));
-    let named = at.and_then(|at| items.get(at + 1)).and_then(|item| match item {
+    at.and_then(|at| items.get(at + 1)).and_then(|item| match item {
         Item::Name(name) => Some(name.last().to_lowercase()),
         Item::Text(text, _) => Some(text.to_lowercase()),
         Item::Variable(_) | Item::Number | Item::Parameter | Item::Mark(_) | Item::Unreadable => {
             None
         }
-    });
-    named.or_else(|| block.then(|| "plpgsql".to_owned()))
+    })
 }

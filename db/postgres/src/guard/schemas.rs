@@ -69,7 +69,10 @@ impl Judge<'_> {
                 // `COMMENT ON COLUMN t.c`, `OWNED BY t.c`.
                 continue;
             }
-            let schema = schema_of(name, is_table && !is_column);
+            let schema = match is_table && !is_column {
+                true => schema_of_table(name),
+                false => name.parts.first().map_or("", |part| part),
+            };
             let called = items.get(at + 1) == Some(&Item::Mark("("));
             let row = ROWS.iter().any(|row| alike(&name.parts[0], row));
             let is_labelled = labels.contains(&name.parts[0].to_lowercase());
@@ -156,13 +159,9 @@ fn listed_own(own: &[String], items: &[Item<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The part that would be the schema.
-fn schema_of<'n>(name: &'n Dotted<'_>, is_table: bool) -> &'n str {
-    let place = match (is_table, name.parts.len()) {
-        (true, count) => count.saturating_sub(2),
-        (false, _) => 0,
-    };
-    name.parts.get(place).map_or("", |part| part)
+/// The part that would be the schema: there may be a database in front of it.
+fn schema_of_table<'n>(name: &'n Dotted<'_>) -> &'n str {
+    name.parts.get(name.parts.len().saturating_sub(2)).map_or("", |part| part)
 }
 
 /// Whether a schema's tables may be reached by those who may reach only their own database.

@@ -120,7 +120,8 @@ impl Pattern {
             self.0.last(),
             Some(Item::Field(Field::Hour | Field::Minute | Field::Second | Field::Fraction, _))
         );
-        if has_zone(rest, ended_in_time) {
+        let time = if ended_in_time { Some(0) } else { rest.iter().position(|c| *c == ':') };
+        if has_zone(rest, time) {
             return Err(format!("`{text}` has a time zone; a date is routed without one"));
         }
         let date = parts.date().ok_or_else(expected)?;
@@ -233,9 +234,8 @@ fn number(field: Field, date: DateTime) -> i32 {
     }
 }
 
-/// Whether what follows the read part names a time zone: `Z`, `+02`, or `-05` behind a time.
-fn has_zone(rest: &[char], ended_in_time: bool) -> bool {
-    let time = if ended_in_time { Some(0) } else { rest.iter().position(|c| *c == ':') };
+/// Whether what follows the read part names a time zone: `Z`, `+02`, or `-05` behind a time, which is seen at a place in it.
+fn has_zone(rest: &[char], time: Option<usize>) -> bool {
     rest.iter().any(|c| matches!(c, '+' | 'Z' | 'z'))
         || time.is_some_and(|at| rest[at..].contains(&'-'))
 }

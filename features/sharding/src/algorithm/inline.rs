@@ -76,21 +76,20 @@ impl Standard for Router {
 
     fn range(&self, low: Bound<&Value>, high: Bound<&Value>) -> Result<Selection> {
         super::check_bounds(low, high)?;
-        refuse_ranges(self.all_for_ranges)?;
-        Ok(Selection::All)
+        match self.all_for_ranges {
+            true => Ok(Selection::All),
+            false => Err(range_refused()),
+        }
     }
 }
 
 /// ShardingSphere's refusal, where the configuration asks for it.
-pub(super) fn refuse_ranges(all_for_ranges: bool) -> Result<()> {
-    if all_for_ranges {
-        return Ok(());
-    }
-    Err(pando_kernel::Error::forbidden(
+fn range_refused() -> pando_kernel::Error {
+    pando_kernel::Error::forbidden(
         30001,
         "a range on a column sharded by an inline expression goes to every target",
         "set `allow-range-query-with-inline-sharding` to `true`",
-    ))
+    )
 }
 
 /// A compiled expression and the targets it names.

@@ -29,7 +29,8 @@ pub(super) fn unread(code: u32, message: impl Into<String>) -> Error {
 
 pub(super) fn not_null(value: &Value) -> Result<&Value> {
     if value.is_null() {
-        return Err(wrong(code::NULL, "a sharding value cannot be null"));
+        let (is, message) = (Unroutable::Null, "a sharding value cannot be null".to_owned());
+        return Err(Error::new(ErrorKind::ShardingValue { is, code: code::NULL, message }));
     }
     Ok(value)
 }

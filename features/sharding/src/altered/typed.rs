@@ -26,6 +26,15 @@ pub(super) struct Why {
     pub(super) way: Option<String>,
 }
 
+/// Whose types they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Types {
+    /// Of the language that reads what it can of a text; a text's type has a length, and its columns a collation each.
+    Loose,
+    /// Of the other one.
+    Strict,
+}
+
 /// What a type holds.
 #[derive(Debug, PartialEq, Eq)]
 enum Holds {
@@ -97,7 +106,7 @@ impl<'a> Change<'a> {
 
     /// # Errors
     /// Why the column may not become that.
-    pub(super) fn keeps(&self, column: &TableColumn, is_loose: bool) -> Result<(), Why> {
+    pub(super) fn keeps(&self, column: &TableColumn, types: Types) -> Result<(), Why> {
         let why = |reason: String| Err(Why { reason, way: None });
         let old = written_type(&column.type_name);
         if self.of_texts && column.collation.is_empty() {
@@ -110,18 +119,21 @@ impl<'a> Change<'a> {
             return why("the server would number the rows that have 0 or NULL".to_owned());
         }
         let new = self.kind.as_ref().unwrap_or(&old);
-        if *new != old && !keeps(&holds(&old, is_loose), &holds(new, is_loose)) {
+        if *new != old && !keeps(&holds(&old, types), &holds(new, types)) {
             return why(format!(
                 "not every value of `{}` is the same as `{new}`",
                 column.type_name
             ));
         }
-        self.compares_alike(column, is_loose)
+        self.compares_alike(column, types)
     }
 
     /// Under another collation others are equal, which decides about spaces at the end and about where equal values are looked for.
-    fn compares_alike(&self, column: &TableColumn, is_loose: bool) -> Result<(), Why> {
-        let known = if is_loose { &column.collation } else { &column.collate };
+    fn compares_alike(&self, column: &TableColumn, types: Types) -> Result<(), Why> {
+        let known = match types {
+            Types::Loose => &column.collation,
+            Types::Strict => &column.collate,
+        };
         let bare = known.split_once('.').map_or(known.as_str(), |(_, name)| name);
         let same = match self.collation {
             None => known.is_empty(),
@@ -216,12 +228,13 @@ pub(super) fn is_of_users(type_name: &str) -> bool {
         "name",
         "oid",
     ];
-    let is_only = matches!(holds(&written_type(type_name), false), Holds::Only(_));
+    let is_only = matches!(holds(&written_type(type_name), Types::Strict), Holds::Only(_));
     let base = type_name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     is_only && !KNOWN.contains(&base)
 }
 
-fn holds(text: &str, is_loose: bool) -> Holds {
+fn holds(text: &str, types: Types) -> Holds {
+    let is_loose = types == Types::Loose;
     const MOST: u64 = u64::MAX;
     let only = || Holds::Only(text.to_owned());
     let (base, rest) = match text.split_once('(') {
@@ -333,14 +346,14 @@ mod tests {
     }
 
     /// Whether a column of the one type may become what the text says.
-    fn may(old: &TableColumn, text: &str, is_loose: bool) -> bool {
+    fn may(old: &TableColumn, text: &str, types: Types) -> bool {
         let tokens = pando_sql::tokenize(text, &SYNTAX).expect(text);
         let words: Vec<&str> = tokens.list.iter().map(|token| token.span.of(text)).collect();
-        let change = match is_loose {
-            true => Change::modify(Words(&words)),
-            false => Change::set_type("k", Words(&words)),
+        let change = match types {
+            Types::Loose => Change::modify(Words(&words)),
+            Types::Strict => Change::set_type("k", Words(&words)),
         };
-        change.keeps(old, is_loose).is_ok()
+        change.keeps(old, types).is_ok()
     }
 
     #[test]
@@ -367,7 +380,7 @@ mod tests {
             ("varbinary(20)", "varbinary(30)", true),
             ("date", "datetime", false),
         ] {
-            assert_eq!(may(&column(old, ""), new, true), expected, "{old} to {new}");
+            assert_eq!(may(&column(old, ""), new, Types::Loose), expected, "{old} to {new}");
         }
     }
 
@@ -384,7 +397,11 @@ mod tests {
             ("text", "longtext collate utf8mb4_bin", true),
             ("char(20)", "varchar(20) collate utf8mb4_bin", false),
         ] {
-            assert_eq!(may(&column(old, "utf8mb4_bin"), new, true), expected, "{old} to {new}");
+            assert_eq!(
+                may(&column(old, "utf8mb4_bin"), new, Types::Loose),
+                expected,
+                "{old} to {new}"
+            );
         }
     }
 
@@ -412,7 +429,11 @@ mod tests {
             ("uuid", "text", false),
             ("timestamp without time zone", "timestamptz", false),
         ] {
-            assert_eq!(may(&column(old, "default"), new, false), expected, "{old} to {new}");
+            assert_eq!(
+                may(&column(old, "default"), new, Types::Strict),
+                expected,
+                "{old} to {new}"
+            );
         }
     }
 

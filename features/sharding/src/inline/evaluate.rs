@@ -1,7 +1,7 @@
 //! Tree and values → value.
 
 use super::datum::Datum;
-use super::tree::{Binary, Expr, Kind, Unary};
+use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Unary};
 use super::{Arithmetic, Error, method, operate};
 
 /// Items a list or range may have.
@@ -29,9 +29,9 @@ pub(crate) fn evaluate<'a>(expr: &'a Expr, scope: &mut Scope<'a, '_>) -> Result<
             let items = items.iter().map(|item| evaluate(item, scope));
             Ok(Datum::List(items.collect::<Result<_, _>>()?))
         }
-        Kind::Range { low, high, open } => {
+        Kind::Range { low, high, end } => {
             let (low, high) = (evaluate(low, scope)?, evaluate(high, scope)?);
-            range(&low, &high, *open).map_err(fail)
+            range(&low, &high, *end).map_err(fail)
         }
         Kind::Unary(Unary::Not, inner) => Ok(Datum::Bool(!evaluate(inner, scope)?.is_true())),
         Kind::Unary(Unary::Negate, inner) => {
@@ -59,10 +59,13 @@ pub(crate) fn evaluate<'a>(expr: &'a Expr, scope: &mut Scope<'a, '_>) -> Result<
             method::index(on, &index).map_err(fail)
         }
         Kind::Cast(to, inner) => operate::cast(*to, &evaluate(inner, scope)?).map_err(fail),
-        Kind::Call { on, method, arguments, safe } => {
+        Kind::Call { on, method, arguments, on_null } => {
             let on = evaluate(on, scope)?;
             if on == Datum::Null {
-                return if *safe { Ok(on) } else { Err(fail("a method of null is called".into())) };
+                return match on_null {
+                    OnNull::Passes => Ok(on),
+                    OnNull::Fails => Err(fail("a method of null is called".into())),
+                };
             }
             let arguments = all(arguments, scope)?;
             method::call(*method, on, &arguments, scope.arithmetic).map_err(fail)
@@ -71,7 +74,7 @@ pub(crate) fn evaluate<'a>(expr: &'a Expr, scope: &mut Scope<'a, '_>) -> Result<
             let arguments = all(arguments, scope)?;
             method::apply(*function, &arguments, scope.arithmetic).map_err(fail)
         }
-        Kind::Each { on, keep, body } => each(evaluate(on, scope)?, *keep, body, scope),
+        Kind::Each { on, each, body } => made_of_each(evaluate(on, scope)?, *each, body, scope),
     }
 }
 
@@ -98,9 +101,9 @@ fn operation<'a>(
     operate::binary(operator, a, b, scope.arithmetic).map_err(|message| Error::new(at, message))
 }
 
-fn each<'a>(
+fn made_of_each<'a>(
     on: Datum<'a>,
-    keep: bool,
+    each: Each,
     body: &'a Expr,
     scope: &mut Scope<'a, '_>,
 ) -> Result<Datum<'a>, Error> {
@@ -113,28 +116,28 @@ fn each<'a>(
         let result = evaluate(body, scope);
         let item = scope.locals.pop().unwrap_or(Datum::Null);
         let result = result?;
-        if !keep {
-            results.push(result);
-        } else if result.is_true() {
-            results.push(item);
+        match each {
+            Each::Collect => results.push(result),
+            Each::FindAll if result.is_true() => results.push(item),
+            Each::FindAll => {}
         }
     }
     Ok(Datum::List(results))
 }
 
-/// `0..3`, `3..0`, `'a'..'e'`; `..<` without its end.
-fn range<'a>(low: &Datum<'a>, high: &Datum<'a>, open: bool) -> Result<Datum<'a>, String> {
+/// `0..3`, `3..0`, `'a'..'e'`.
+fn range<'a>(low: &Datum<'a>, high: &Datum<'a>, end: RangeEnd) -> Result<Datum<'a>, String> {
     if let (Datum::Text(a), Datum::Text(b)) = (low, high)
         && let (Some(a), Some(b)) = (single(a), single(b))
     {
-        let numbers = span(i128::from(u32::from(a)), i128::from(u32::from(b)), open)?;
+        let numbers = span(i128::from(u32::from(a)), i128::from(u32::from(b)), end)?;
         let char_of = |n: i128| u32::try_from(n).ok().and_then(char::from_u32);
         let letters = numbers.into_iter().filter_map(char_of);
         return Ok(Datum::List(letters.map(|c| Datum::text(c.to_string())).collect()));
     }
     match (low.to_number(), high.to_number()) {
         (Some(Datum::Int(a, _)), Some(Datum::Int(b, _))) => {
-            Ok(Datum::List(span(a, b, open)?.into_iter().map(Datum::int).collect()))
+            Ok(Datum::List(span(a, b, end)?.into_iter().map(Datum::int).collect()))
         }
         _ => Err(format!("no range from {} to {}", low.describe(), high.describe())),
     }
@@ -146,13 +149,13 @@ fn single(text: &str) -> Option<char> {
     chars.next().is_none().then_some(first)
 }
 
-fn span(a: i128, b: i128, open: bool) -> Result<Vec<i128>, String> {
+fn span(a: i128, b: i128, end: RangeEnd) -> Result<Vec<i128>, String> {
     let count = a.abs_diff(b);
     if count >= MOST_ITEMS as u128 {
         return Err(format!("range `{a}..{b}` has more than {MOST_ITEMS} items"));
     }
     let mut numbers: Vec<i128> = if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() };
-    if open {
+    if end == RangeEnd::Excluded {
         numbers.pop();
     }
     Ok(numbers)

@@ -33,7 +33,12 @@ pub(crate) fn format(pattern: &str, arguments: &[Datum<'_>]) -> Result<String, F
         }
         let argument = arguments.next().ok_or("pattern has more `%` than there are values")?;
         let text = converted(conversion, argument)?;
-        out.push_str(&filled(&text, width, left, zero && conversion != 's'));
+        let fill = match (left, zero && conversion != 's') {
+            (true, _) => Fill::Behind,
+            (false, true) => Fill::Zeros,
+            (false, false) => Fill::Before,
+        };
+        out.push_str(&filled(&text, width, fill));
     }
     Ok(out)
 }
@@ -56,14 +61,25 @@ fn converted(conversion: char, value: &Datum<'_>) -> Result<String, Failure> {
     }
 }
 
-fn filled(text: &str, width: usize, left: bool, zero: bool) -> String {
+/// What a text that is too short gets.
+#[derive(Debug, Clone, Copy)]
+enum Fill {
+    /// Blanks in front.
+    Before,
+    /// Blanks at its end.
+    Behind,
+    /// Zeros, behind its sign.
+    Zeros,
+}
+
+fn filled(text: &str, width: usize, fill: Fill) -> String {
     let missing = width.saturating_sub(text.chars().count());
-    if left {
-        return format!("{text}{}", " ".repeat(missing));
+    match fill {
+        Fill::Before => format!("{}{text}", " ".repeat(missing)),
+        Fill::Behind => format!("{text}{}", " ".repeat(missing)),
+        Fill::Zeros => {
+            let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+            format!("{sign}{}{digits}", "0".repeat(missing))
+        }
     }
-    if !zero {
-        return format!("{}{text}", " ".repeat(missing));
-    }
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
-    format!("{sign}{}{digits}", "0".repeat(missing))
 }

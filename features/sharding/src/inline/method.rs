@@ -1,6 +1,7 @@
 //! Methods and functions people call in inline expressions.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use bigdecimal::RoundingMode;
 
@@ -157,9 +158,10 @@ impl Method {
         METHODS.iter().map(|(name, ..)| *name)
     }
 
-    pub(crate) fn arguments(self) -> (usize, usize) {
+    /// How many arguments it takes.
+    pub(crate) fn arguments(self) -> RangeInclusive<usize> {
         let found = METHODS.iter().find(|(_, method, ..)| *method == self);
-        found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
+        found.map_or(0..=0, |(_, _, least, most)| *least..=*most)
     }
 }
 
@@ -172,9 +174,10 @@ impl Function {
         matches!(name, "Math" | "String" | "Integer" | "Long")
     }
 
-    pub(crate) fn arguments(self) -> (usize, usize) {
+    /// How many arguments it takes.
+    pub(crate) fn arguments(self) -> RangeInclusive<usize> {
         let found = FUNCTIONS.iter().find(|(_, function, ..)| *function == self);
-        found.map_or((0, 0), |(_, _, least, most)| (*least, *most))
+        found.map_or(0..=0, |(_, _, least, most)| *least..=*most)
     }
 }
 

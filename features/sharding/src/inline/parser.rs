@@ -1,12 +1,14 @@
 //! Tokens → tree, by Groovy's precedence; variables become slots here.
 
+use std::ops::RangeInclusive;
+
 use pando_config::suggest;
 
 use super::Error;
 use super::datum::Datum;
 use super::lexer::{Token, tokens};
 use super::method::{Function, Method};
-use super::tree::{Binary, Expr, Kind, Type, Unary};
+use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Type, Unary};
 
 /// How deep expressions may nest.
 const MOST_DEPTH: usize = 48;
@@ -114,10 +116,10 @@ impl Parser<'_> {
                 let right = self.binary(level + 1)?;
                 left = Expr { at, kind: Kind::Binary(*operator, Box::new(left), Box::new(right)) };
             } else if level == SHIFTS && (self.is("..") || self.is("..<")) {
-                let open = self.is("..<");
+                let end = if self.is("..<") { RangeEnd::Excluded } else { RangeEnd::Included };
                 self.next += 1;
                 let high = Box::new(self.binary(level + 1)?);
-                left = Expr { at, kind: Kind::Range { low: Box::new(left), high, open } };
+                left = Expr { at, kind: Kind::Range { low: Box::new(left), high, end } };
             } else if level == RELATIONAL && self.take_word("as") {
                 let to = self.type_name()?;
                 left = Expr { at, kind: Kind::Cast(to, Box::new(left)) };
@@ -181,10 +183,10 @@ impl Parser<'_> {
         let mut expr = self.primary()?;
         loop {
             self.count()?;
-            let safe = self.is("?.");
-            if safe || self.is(".") {
-                self.next += 1;
-                expr = self.member(expr, safe)?;
+            if self.take(".") {
+                expr = self.member(expr, OnNull::Fails)?;
+            } else if self.take("?.") {
+                expr = self.member(expr, OnNull::Passes)?;
             } else if self.take("[") {
                 let index = Box::new(self.expression()?);
                 self.expect("]")?;
@@ -196,10 +198,15 @@ impl Parser<'_> {
         }
     }
 
-    fn member(&mut self, on: Expr, safe: bool) -> Result<Expr, Error> {
+    fn member(&mut self, on: Expr, on_null: OnNull) -> Result<Expr, Error> {
         let (at, name) = self.name()?;
-        if matches!(name.as_str(), "collect" | "findAll") && (self.is("{") || self.is("(")) {
-            return self.each(on, name == "findAll");
+        let each = match name.as_str() {
+            "collect" => Some(Each::Collect),
+            "findAll" => Some(Each::FindAll),
+            _ => None,
+        };
+        if let Some(each) = each.filter(|_| self.is("{") || self.is("(")) {
+            return self.each(on, each);
         }
         let arguments = if self.is("(") { self.arguments()? } else { Vec::new() };
         let Some(method) = Method::named(&name) else {
@@ -208,11 +215,11 @@ impl Parser<'_> {
             return Err(Error::new(at, format!("unknown method `{name}`{hint}")));
         };
         check_count(at, &name, method.arguments(), arguments.len())?;
-        Ok(Expr { at: on.at, kind: Kind::Call { on: Box::new(on), method, arguments, safe } })
+        Ok(Expr { at: on.at, kind: Kind::Call { on: Box::new(on), method, arguments, on_null } })
     }
 
     /// The closure of `collect` or `findAll`: `{ x -> … }`, or `{ … it … }`.
-    fn each(&mut self, on: Expr, keep: bool) -> Result<Expr, Error> {
+    fn each(&mut self, on: Expr, each: Each) -> Result<Expr, Error> {
         let in_brackets = self.take("(");
         self.expect("{")?;
         let named = match (self.tokens.get(self.next), self.tokens.get(self.next + 1)) {
@@ -229,7 +236,7 @@ impl Parser<'_> {
         if in_brackets {
             self.expect(")")?;
         }
-        Ok(Expr { at: on.at, kind: Kind::Each { on: Box::new(on), keep, body } })
+        Ok(Expr { at: on.at, kind: Kind::Each { on: Box::new(on), each, body } })
     }
 
     fn primary(&mut self) -> Result<Expr, Error> {
@@ -361,12 +368,13 @@ impl Parser<'_> {
 fn check_count(
     at: usize,
     name: &str,
-    (least, most): (usize, usize),
+    takes: RangeInclusive<usize>,
     given: usize,
 ) -> Result<(), Error> {
-    if (least..=most).contains(&given) {
+    if takes.contains(&given) {
         return Ok(());
     }
+    let (least, most) = (takes.start(), takes.end());
     let wanted = if least == most { least.to_string() } else { format!("{least} to {most}") };
     Err(Error::new(at, format!("`{name}` takes {wanted} arguments, found {given}")))
 }

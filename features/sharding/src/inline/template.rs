@@ -356,8 +356,8 @@ fn without_places(expr: &Expr) -> Expr {
     let kind = match &expr.kind {
         Kind::Constant(_) | Kind::Slot(_) | Kind::Local(_) => expr.kind.clone(),
         Kind::List(items) => Kind::List(all(items)),
-        Kind::Range { low, high, open } => {
-            Kind::Range { low: inner(low), high: inner(high), open: *open }
+        Kind::Range { low, high, end } => {
+            Kind::Range { low: inner(low), high: inner(high), end: *end }
         }
         Kind::Unary(operator, a) => Kind::Unary(*operator, inner(a)),
         Kind::Binary(operator, a, b) => Kind::Binary(*operator, inner(a), inner(b)),
@@ -367,14 +367,15 @@ fn without_places(expr: &Expr) -> Expr {
         Kind::Elvis(a, b) => Kind::Elvis(inner(a), inner(b)),
         Kind::Index(a, b) => Kind::Index(inner(a), inner(b)),
         Kind::Cast(to, a) => Kind::Cast(*to, inner(a)),
-        Kind::Call { on, method, arguments, safe } => {
-            Kind::Call { on: inner(on), method: *method, arguments: all(arguments), safe: *safe }
+        Kind::Call { on, method, arguments, on_null } => {
+            let (on, arguments) = (inner(on), all(arguments));
+            Kind::Call { on, method: *method, arguments, on_null: *on_null }
         }
         Kind::Static { function, arguments } => {
             Kind::Static { function: *function, arguments: all(arguments) }
         }
-        Kind::Each { on, keep, body } => {
-            Kind::Each { on: inner(on), keep: *keep, body: inner(body) }
+        Kind::Each { on, each, body } => {
+            Kind::Each { on: inner(on), each: *each, body: inner(body) }
         }
     };
     Expr { at: 0, kind }

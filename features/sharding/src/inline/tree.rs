@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     /// `[a, b]`
     List(Vec<Expr>),
     /// `a..b`, `a..<b`
-    Range { low: Box<Expr>, high: Box<Expr>, open: bool },
+    Range { low: Box<Expr>, high: Box<Expr>, end: RangeEnd },
     /// `-a`, `!a`
     Unary(Unary, Box<Expr>),
     /// `a + b` and the like
@@ -39,12 +39,12 @@ pub(crate) enum Kind {
     Index(Box<Expr>, Box<Expr>),
     /// `a as int`, `(long) a`
     Cast(Type, Box<Expr>),
-    /// `a.b(c)`; `safe` for `a?.b(c)`
-    Call { on: Box<Expr>, method: super::method::Method, arguments: Vec<Expr>, safe: bool },
+    /// `a.b(c)`, `a?.b(c)`
+    Call { on: Box<Expr>, method: super::method::Method, arguments: Vec<Expr>, on_null: OnNull },
     /// `Math.abs(a)`, `String.format(a, b)`
     Static { function: super::method::Function, arguments: Vec<Expr> },
     /// `a.collect { x -> b }`, `a.findAll { x -> b }`
-    Each { on: Box<Expr>, keep: bool, body: Box<Expr> },
+    Each { on: Box<Expr>, each: Each, body: Box<Expr> },
 }
 
 /// Operators on one value.
@@ -87,4 +87,31 @@ pub(crate) enum Type {
     Decimal,
     Text,
     Bool,
+}
+
+/// Whether a range has its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RangeEnd {
+    /// `a..b`
+    Included,
+    /// `a..<b`
+    Excluded,
+}
+
+/// What a call of a method of null does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnNull {
+    /// `a.b()` is an error.
+    Fails,
+    /// `a?.b()` is null.
+    Passes,
+}
+
+/// What is made of the items of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Each {
+    /// What the closure says of each.
+    Collect,
+    /// Those of which the closure is true.
+    FindAll,
 }

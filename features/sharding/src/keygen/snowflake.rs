@@ -63,7 +63,7 @@ impl KeyGenerator for Snowflake {
     fn next(&self, source: &dyn Source) -> Result<Value> {
         // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
         source.worker().unwrap_or(&self.own).make(|id, used| {
-            let key = self.made(source, id, (used, 1))?;
+            let key = self.made(source, id, used, 1)?;
             Ok(Value::Int(key))
         })
     }
@@ -74,7 +74,7 @@ impl KeyGenerator for Snowflake {
             while keys.len() < count {
                 // What one millisecond has numbers for; more than that cannot be without a gap.
                 let rest = i64::try_from(count - keys.len()).unwrap_or(SEQUENCES).min(SEQUENCES);
-                let first = self.made(source, id, (used, rest))?;
+                let first = self.made(source, id, used, rest)?;
                 used.sequence += rest - 1;
                 keys.extend((first..first + rest).map(Value::Int));
             }
@@ -105,11 +105,12 @@ impl Snowflake {
         &self,
         source: &dyn Source,
         id: WorkerId,
-        (used, together): (&mut Used, i64),
+        used: &mut Used,
+        together: i64,
     ) -> Result<i64> {
         let now = source.now_millis();
         let (worker, until) = self.held(id, now)?;
-        let next = self.advance(used, (now, together))?;
+        let next = self.advance(used, now, together)?;
         if next.millisecond >= until {
             return Err(failed("more keys are asked for than the lease of the worker id lasts"));
         }
@@ -119,7 +120,7 @@ impl Snowflake {
     }
 
     /// The moment and number of the next key, the first of so many.
-    fn advance(&self, used: &Used, (now, together): (i64, i64)) -> Result<Used> {
+    fn advance(&self, used: &Used, now: i64, together: i64) -> Result<Used> {
         if !(0..MOST_MILLISECONDS - MOST_AHEAD).contains(&now.saturating_sub(self.epoch)) {
             return Err(failed("the clock is outside the 69 years after the epoch"));
         }

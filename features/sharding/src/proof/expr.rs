@@ -8,6 +8,15 @@ use super::{Env, Lie, Prover, Rows, Step, Why};
 use crate::literal::unwrapped;
 use crate::scope::last;
 
+/// What an expression that is NULL is to who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    /// A condition, which might as well be false.
+    AreFalse,
+    /// A value, which differs from false.
+    Count,
+}
+
 impl<'a> Prover<'a> {
     pub(super) fn exprs<'e>(
         &self,
@@ -15,30 +24,31 @@ impl<'a> Prover<'a> {
         list: impl IntoIterator<Item = &'e Expr>,
         env: &Env,
     ) -> Step<()> {
-        list.into_iter().try_for_each(|expr| self.expr(level, expr, false, env))
+        list.into_iter().try_for_each(|expr| self.expr(level, expr, Nulls::Count, env))
     }
 
-    /// Checks an expression over the rows of a level. `is_condition`: where it is NULL it might as well be false.
+    /// Checks an expression over the rows of a level.
     pub(super) fn expr(
         &self,
         level: &Level<'_, 'a>,
         expr: &Expr,
-        is_condition: bool,
+        nulls: Nulls,
         env: &Env,
     ) -> Step<()> {
-        let own = |inner: &Expr| self.expr(level, inner, false, env);
+        let own = |inner: &Expr| self.expr(level, inner, Nulls::Count, env);
         match &expr.node {
-            Node::Nested(inner) => self.expr(level, inner, is_condition, env),
+            Node::Nested(inner) => self.expr(level, inner, nulls, env),
             Node::Binary { op: BinaryOp::And | BinaryOp::Or, left, right } => {
-                self.expr(level, left, is_condition, env)?;
-                self.expr(level, right, is_condition, env)
+                self.expr(level, left, nulls, env)?;
+                self.expr(level, right, nulls, env)
             }
             Node::InQuery { operand, query, negated } => {
                 own(operand)?;
                 let rows = self.asked_for(level, query, env)?;
+                let nulls = if *negated { Nulls::Count } else { nulls };
                 if rows.lie != Lie::Parts
-                    || self.is_semi_join(level, operand, &rows, is_condition && !negated)
-                    || is_condition && !negated && self.is_row_itself(level, operand, query)
+                    || self.is_semi_join(level, operand, &rows, nulls)
+                    || nulls == Nulls::AreFalse && self.is_row_itself(level, operand, query)
                 {
                     return Ok(());
                 }
@@ -100,7 +110,7 @@ impl<'a> Prover<'a> {
         level: &Level<'_, 'a>,
         operand: &Expr,
         rows: &Rows,
-        null_is_false: bool,
+        nulls: Nulls,
     ) -> bool {
         let operand = unwrapped(operand);
         let operands =
@@ -114,7 +124,7 @@ impl<'a> Prover<'a> {
             let Some((own, other)) = self.key(level, level.all(), name).zip(column.key) else {
                 continue;
             };
-            let sure = null_is_false || own.part.firm && other.firm;
+            let sure = nulls == Nulls::AreFalse || own.part.firm && other.firm;
             if own.part.at == other.at && own.part.kept == other.kept && sure {
                 met.push((own.depth, own.source, own.part.at));
             }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use pando_sql::ast::{Expr, Join, JoinConstraint, JoinKind, Table as Named, TableFactor};
 
+use super::expr::Nulls;
 use super::level::{KeyOf, Level, Origin, Pair, Source};
 use super::{Env, Lie, Prover, Step, Why};
 use crate::scope::Scope;
@@ -24,7 +25,30 @@ struct Joined {
     pairs: Vec<Pair>,
 }
 
+/// The sides of an outer join.
+struct Outer {
+    /// All of its rows are in the join.
+    kept: Joined,
+    /// NULL stands in the place of its rows beside those that have no match.
+    filled: Joined,
+}
+
+/// What is known around a factor.
+#[derive(Clone, Copy)]
+struct Around<'k> {
+    /// Equalities that hold in every row that counts in the end.
+    given: &'k [Pair],
+    env: &'k Env,
+}
+
 const UNLINKED: &str = "the sides of an outer join are not joined on their sharding keys";
+
+/// A source's place among the levels of queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    depth: usize,
+    source: usize,
+}
 
 /// A key's place: level, source, which key.
 type Spot = (usize, usize, usize);
@@ -63,7 +87,7 @@ impl<'a> Prover<'a> {
             at += 1;
         }
         for factor in &sides.factors {
-            let one = self.joined(&level, factor, &mut at, (&given, env))?;
+            let one = self.joined(&level, factor, &mut at, Around { given: &given, env })?;
             joined.meetings.extend(one.meetings);
             joined.pairs.extend(one.pairs);
         }
@@ -209,23 +233,23 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    /// Joins a factor whose first source is `at`. `given` holds in every row that counts in the end.
+    /// Joins a factor whose first source is `at`.
     fn joined(
         &self,
         level: &Level<'_, 'a>,
         factor: &TableFactor,
         at: &mut usize,
-        (given, env): (&[Pair], &Env),
+        around: Around<'_>,
     ) -> Step<Joined> {
         match factor {
-            TableFactor::Join(join) => self.join(level, join, at, (given, env)),
+            TableFactor::Join(join) => self.join(level, join, at, around),
             TableFactor::Table(_) | TableFactor::Derived { .. } => {
                 *at += 1;
                 Ok(Joined { meetings: alone(level, *at - 1), pairs: Vec::new() })
             }
             TableFactor::Function { expr, .. } => {
                 *at += 1;
-                self.expr(level, expr, false, env)?;
+                self.expr(level, expr, Nulls::Count, around.env)?;
                 Ok(Joined::default())
             }
         }
@@ -236,8 +260,9 @@ impl<'a> Prover<'a> {
         level: &Level<'_, 'a>,
         join: &Join,
         at: &mut usize,
-        (given, env): (&[Pair], &Env),
+        around: Around<'_>,
     ) -> Step<Joined> {
+        let Around { given, env } = around;
         let start = *at;
         let middle = start + width(&join.left);
         let end = middle + width(&join.right);
@@ -273,10 +298,10 @@ impl<'a> Prover<'a> {
             JoinKind::Right => (&on, given),
             JoinKind::Full => (&[], &[]),
         };
-        let left = self.joined(level, &join.left, at, (of_left, env))?;
-        let right = self.joined(level, &join.right, at, (of_right, env))?;
+        let left = self.joined(level, &join.left, at, Around { given: of_left, env })?;
+        let right = self.joined(level, &join.right, at, Around { given: of_right, env })?;
         if let JoinConstraint::On(on) = &join.constraint {
-            self.expr(level, on, true, env)?;
+            self.expr(level, on, Nulls::AreFalse, env)?;
         }
         let fill = |range: std::ops::Range<usize>| {
             level.sources[range].iter().for_each(|source| source.optional.set(true));
@@ -293,15 +318,15 @@ impl<'a> Prover<'a> {
             }
             JoinKind::Left => {
                 fill(middle..end);
-                self.outer_join(level, (left, right), &on, given)
+                self.outer_join(level, Outer { kept: left, filled: right }, &on, given)
             }
             JoinKind::Right => {
                 fill(start..middle);
-                self.outer_join(level, (right, left), &on, given)
+                self.outer_join(level, Outer { kept: right, filled: left }, &on, given)
             }
             JoinKind::Full => {
                 fill(start..end);
-                self.full_join(level, (left, right), &on)
+                self.full_join(level, left, right, &on)
             }
         }
     }
@@ -310,10 +335,11 @@ impl<'a> Prover<'a> {
     fn outer_join(
         &self,
         level: &Level<'_, 'a>,
-        (kept, filled): (Joined, Joined),
+        sides: Outer,
         on: &[Pair],
         given: &[Pair],
     ) -> Step<Joined> {
+        let Outer { kept, filled } = sides;
         let mut own = kept.pairs.clone();
         own.extend(given);
         let mut meetings = self.met(level, kept.meetings, &own);
@@ -341,7 +367,8 @@ impl<'a> Prover<'a> {
     fn full_join(
         &self,
         level: &Level<'_, 'a>,
-        (left, right): (Joined, Joined),
+        left: Joined,
+        right: Joined,
         on: &[Pair],
     ) -> Step<Joined> {
         let mut all = left.pairs.clone();
@@ -430,9 +457,11 @@ impl<'a> Prover<'a> {
         sets: &[HashSet<Spot>],
     ) -> bool {
         let depth = level.depth;
-        a.members
-            .iter()
-            .any(|i| b.members.iter().any(|j| self.meet(sets, (depth, *i), (depth, *j))))
+        a.members.iter().any(|i| {
+            b.members
+                .iter()
+                .any(|j| self.meet(sets, Place { depth, source: *i }, Place { depth, source: *j }))
+        })
     }
 
     fn is_anchored(
@@ -441,23 +470,24 @@ impl<'a> Prover<'a> {
         meeting: &Meeting,
         sets: &[HashSet<Spot>],
     ) -> bool {
-        let outer: HashSet<(usize, usize)> = sets
+        let outer: HashSet<Place> = sets
             .iter()
             .flatten()
             .filter(|(depth, ..)| *depth < level.depth)
-            .map(|(depth, source, _)| (*depth, *source))
+            .map(|(depth, source, _)| Place { depth: *depth, source: *source })
             .collect();
         let meets = |member: &usize| {
-            outer.iter().any(|anchor| self.meet(sets, (level.depth, *member), *anchor))
+            let own = Place { depth: level.depth, source: *member };
+            outer.iter().any(|anchor| self.meet(sets, own, *anchor))
         };
         meeting.members.iter().any(meets)
     }
 
     /// Whether each key of one source equals the same key of the other.
-    fn meet(&self, sets: &[HashSet<Spot>], a: (usize, usize), b: (usize, usize)) -> bool {
+    fn meet(&self, sets: &[HashSet<Spot>], a: Place, b: Place) -> bool {
         let keys = self.keys();
         let equal = |at: usize| {
-            let (a, b) = ((a.0, a.1, at), (b.0, b.1, at));
+            let (a, b) = ((a.depth, a.source, at), (b.depth, b.source, at));
             sets.iter().any(|set| set.contains(&a) && set.contains(&b))
         };
         keys > 0 && (0..keys).all(equal)

@@ -98,8 +98,10 @@ pub(crate) fn query(asked: &Asked<'_>, query: &Query) -> Step<Units> {
 /// keys say. `named` is where the statement names the view, `labels` what its columns are called, where not as the query calls them.
 pub(crate) fn view(
     asked: &Asked<'_>,
-    (called, named): (&Table, Span),
-    (query, labels): (&Query, &[String]),
+    called: &Table,
+    named: Span,
+    query: &Query,
+    labels: &[String],
 ) -> Step<()> {
     let prover = Prover::new(asked);
     prover.seen.borrow_mut().insert(named);

@@ -1,10 +1,11 @@
 //! Queries: how the rows of a SELECT, of a set operation and of WITH lie, and what of the outermost one each shard may do alone.
 
 use pando_sql::ast::{
-    Cte, Distinct, Expr, Function, Kind, Literal, Node, ObjectName, Query, QueryBody, Select,
-    SelectItem, SetOp,
+    Cte, Distinct, Expr, Function, Kind, Literal, Node, ObjectName, OrderItem, Query, QueryBody,
+    Select, SelectItem, SetOp,
 };
 
+use super::expr::Nulls;
 use super::from::Sides;
 use super::level::{Level, Origin};
 use super::sorted;
@@ -32,6 +33,21 @@ enum At {
     /// Its groups, ORDER BY and LIMIT are merged afterwards.
     Top,
     Inside,
+}
+
+/// What a set operation compares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compares {
+    /// UNION ALL.
+    Nothing,
+    Rows,
+}
+
+/// A SELECT with what its query sorts by.
+#[derive(Clone, Copy)]
+struct Sorted<'q> {
+    select: &'q Select,
+    order_by: &'q [OrderItem],
 }
 
 /// Functions of plain values; what is none of them might be an aggregate that users have made. Sorted.
@@ -97,7 +113,7 @@ impl<'a> Prover<'a> {
         };
         let (level, lie, nodes) = self.level(&sides, None, &env)?;
         if let Some(filter) = change.filter {
-            self.expr(&level, filter, true, &env)?;
+            self.expr(&level, filter, Nulls::AreFalse, &env)?;
         }
         self.exprs(&level, change.values.iter().copied(), &env)?;
         match lie {
@@ -126,11 +142,18 @@ impl<'a> Prover<'a> {
         let env = self.with(query, outer, env)?;
         let level = Level::new(outer);
         let mut core = match &query.body {
-            QueryBody::Select(select) => self.select((query, select), outer, &env, at)?,
+            QueryBody::Select(select) => {
+                let sorted = Sorted { select, order_by: &query.order_by };
+                self.select(sorted, outer, &env, at)?
+            }
             QueryBody::Set { op, all, left, right } => {
                 let left = self.query(left, outer, &env)?;
                 let right = self.query(right, outer, &env)?;
-                let rows = self.set((*op, *all), left, right)?;
+                let compares = match (op, all) {
+                    (SetOp::Union, true) => Compares::Nothing,
+                    (SetOp::Union | SetOp::Intersect | SetOp::Except, _) => Compares::Rows,
+                };
+                let rows = self.set(compares, left, right)?;
                 Core { rows, groups: false, distinct: false }
             }
             QueryBody::Values(rows) => {
@@ -176,7 +199,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Rows that are equal must be on one shard wherever the operation compares them.
-    fn set(&self, (op, all): (SetOp, bool), left: Rows, right: Rows) -> Step<Rows> {
+    fn set(&self, compares: Compares, left: Rows, right: Rows) -> Step<Rows> {
         if left.lie != Lie::Parts && right.lie != Lie::Parts {
             let local = left.lie == Lie::Local || right.lie == Lie::Local;
             return Ok(Rows::whole(if local { Lie::Local } else { Lie::Whole }));
@@ -192,8 +215,7 @@ impl<'a> Prover<'a> {
         };
         let keys: Vec<Part> =
             columns.iter().flatten().filter_map(|column: &Column| column.key).collect();
-        let plain = op == SetOp::Union && all;
-        if !plain && !self.covers(&keys) {
+        if compares == Compares::Rows && !self.covers(&keys) {
             return Err(Why::Doubt("a set operation compares rows without their sharding key"));
         }
         let mut nodes = left.nodes;
@@ -205,11 +227,12 @@ impl<'a> Prover<'a> {
 
     fn select<'l>(
         &self,
-        (query, select): (&Query, &Select),
+        sorted: Sorted<'_>,
         outer: Option<&'l Level<'l, 'a>>,
         env: &Env,
         at: At,
     ) -> Step<Core> {
+        let Sorted { select, order_by } = sorted;
         if select.into.is_some() {
             return Err(Why::Doubt("SELECT … INTO"));
         }
@@ -220,12 +243,14 @@ impl<'a> Prover<'a> {
         };
         let (level, mut lie, nodes) = self.level(&sides, outer, env)?;
         let conditions = select.filter.iter().chain(&select.having);
-        conditions.into_iter().try_for_each(|expr| self.expr(&level, expr, true, env))?;
+        conditions
+            .into_iter()
+            .try_for_each(|expr| self.expr(&level, expr, Nulls::AreFalse, env))?;
         let on: &[Expr] = match &select.distinct {
             Distinct::On(list, _) => list,
             Distinct::No | Distinct::Yes(_) => &[],
         };
-        let order = || query.order_by.iter().map(|item| &item.expr);
+        let order = || order_by.iter().map(|item| &item.expr);
         let rest = items(select).chain(on).chain(&select.group_by).chain(&select.window_exprs);
         self.exprs(&level, rest.chain(order()), env)?;
         let outputs = || items(select).chain(&select.having).chain(order());

@@ -9,6 +9,7 @@ mod finish;
 mod grouped;
 mod keyed;
 mod names;
+mod qualifiers;
 mod tables;
 mod walk;
 
@@ -20,6 +21,7 @@ use pando_sql::ast::Statement;
 use pando_sql::visit::{self, Occurrence};
 
 use super::about::writing_unit;
+use super::fulltext;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
@@ -71,7 +73,9 @@ pub(super) fn assemble(
     }
     names::check(ctx, stmt, &columns)?;
     let assembly = tables::build(ctx, stmt, &leaves, &columns, relations)?;
-    let Some(assembly) = assembly else { return Err(refusal) };
+    let Some(assembly) = assembly.filter(|built| !fulltext::remains(stmt, &built.edits)) else {
+        return Err(refusal);
+    };
     match purpose {
         Purpose::Run => Ok(Planned::Assembly(Box::new(assembly))),
         Purpose::Describe => {

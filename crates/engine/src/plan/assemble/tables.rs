@@ -10,6 +10,7 @@ use super::assembly::{Assembly, Place, Read, Typed};
 use super::columns::Columns;
 use super::filter::{self, Asked};
 use super::keyed;
+use super::qualifiers::unqualify;
 use super::walk::Leaf;
 use crate::plan::about::writing_unit;
 
@@ -41,6 +42,7 @@ pub(super) fn build(
         };
         places.push(Place { span: leaf.table.name.span, before: String::new(), after, read });
     }
+    unqualify(stmt, leaves, &mut edits)?;
     let reads = reads.into_iter().map(|(_, read)| read).collect();
     Ok(Some(Assembly { reads, places, rest: stmt.clone(), edits, at }))
 }

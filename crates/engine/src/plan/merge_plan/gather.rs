@@ -347,13 +347,21 @@ impl<'a> Builder<'a> {
             }
             Combinable::Average => {
                 let expr = unwrapped(expr);
-                let rest = Span::new(function.name.span.end, expr.span.end).of(&self.stmt.text);
+                let rest = self.arguments(function, expr);
                 let sum = self.derive(&format!("SUM{rest}"), "AVG_SUM");
                 let count = self.derive(&format!("COUNT{rest}"), "AVG_COUNT");
                 AggregateFunction::Average { sum, count }
             }
         };
         Ok(Aggregate { output, function })
+    }
+
+    /// What stands behind a function's name, from the parenthesis on: MySQL takes a name with anything between for a function of the user's.
+    fn arguments(&self, function: &Function, expr: &Expr) -> &'a str {
+        let rest = Span::new(function.name.span.end, expr.span.end).of(&self.stmt.text);
+        let tokens = pando_sql::tokenize(rest, self.ctx.dialect.syntax());
+        let first = tokens.ok().and_then(|tokens| tokens.list.first().map(|token| token.span));
+        first.and_then(|first| rest.get(first.start as usize..)).unwrap_or(rest)
     }
 
     /// A server may keep more decimals of a quotient while it adds up than it shows of a part of the sum.
@@ -447,9 +455,14 @@ fn paginate(
         }
         return Ok(());
     };
-    let count = limit.count.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten();
-    let offset =
-        limit.offset.as_ref().map(|expr| number(ctx, expr)).transpose()?.flatten().unwrap_or(0);
+    let count = limit.count.as_ref().map(|expr| number(ctx, "LIMIT", expr)).transpose()?.flatten();
+    let offset = limit
+        .offset
+        .as_ref()
+        .map(|expr| number(ctx, "OFFSET", expr))
+        .transpose()?
+        .flatten()
+        .unwrap_or(0);
     // MariaDB knows OFFSET without a count, MySQL reports it as the error of syntax that it is there.
     let is_offset_alone = limit.count.is_none() && ctx.dialect.syntax().limit_with_comma;
     if is_offset_alone && all.is_some() {
@@ -475,13 +488,19 @@ fn last(count: u64, offset: u64) -> u64 {
 
 /// A row count; `None` for NULL.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is no constant is refused")]
-fn number(ctx: &Context<'_>, expr: &Expr) -> Result<Option<u64>> {
-    let wrong = |what: &str| Error::new(ErrorKind::Value(format!("LIMIT must not be {what}")));
+fn number(ctx: &Context<'_>, clause: &'static str, expr: &Expr) -> Result<Option<u64>> {
+    let wrong = |what: &str| Error::new(ErrorKind::Value(format!("{clause} must not be {what}")));
+    let negative = || Error::new(ErrorKind::NegativeCount(clause));
+    let of_text = |text: &str| match text.trim().parse::<i64>() {
+        Ok(number) => u64::try_from(number).map(Some).map_err(|_| negative()),
+        Err(_) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
+    };
     match &unwrapped(expr).node {
-        Node::Literal(Literal::Integer(n)) => {
-            u64::try_from(*n).map(Some).map_err(|_| wrong("negative"))
+        Node::Literal(Literal::Integer(n)) => u64::try_from(*n).map(Some).map_err(|_| negative()),
+        Node::Cast { operand, .. } => number(ctx, clause, operand),
+        Node::Literal(Literal::Text(text)) if !ctx.dialect.syntax().limit_with_comma => {
+            of_text(text)
         }
-        Node::Cast { operand, .. } => number(ctx, operand),
         Node::Literal(Literal::Null) => Ok(None),
         Node::Literal(Literal::Number(n)) => {
             let digits = Value::decimal(n).and_then(|value| whole_digits(&value));
@@ -492,14 +511,15 @@ fn number(ctx: &Context<'_>, expr: &Expr) -> Result<Option<u64>> {
         }
         Node::Parameter(index) => match ctx.parameter(*index) {
             None | Some(Value::Null) => Ok(None),
-            Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| wrong("negative")),
+            Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| negative()),
             Some(Value::UInt(n)) => Ok(Some(*n)),
-            Some(Value::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
+            Some(Value::Text(text)) => of_text(text),
             // Some drivers send all numbers so.
             Some(value @ (Value::Float(_) | Value::Decimal(_))) => {
                 let digits = whole_digits(value).ok_or_else(|| wrong("fractional"))?;
-                let size = if digits.starts_with('-') { "negative" } else { "so large" };
-                digits.parse().map(Some).map_err(|_| wrong(size))
+                let is_negative = digits.starts_with('-');
+                let too = || if is_negative { negative() } else { wrong("so large") };
+                digits.parse().map(Some).map_err(|_| too())
             }
             Some(Value::Bool(_) | Value::Bytes(_)) => Err(wrong("other than an integer")),
         },

@@ -3,6 +3,7 @@
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
+use pando_sql::visit;
 
 use super::temporary;
 
@@ -13,6 +14,30 @@ pub(in crate::plan) fn told(stmt: &Statement, error: Error) -> Error {
             missing(define, std::slice::from_ref(key)).map_or(error, Error::from)
         }
         _ => error,
+    }
+}
+
+/// What a client is told of a statement that is refused because of its shards: where one of its tables is nowhere, that.
+pub(in crate::plan) fn first(ctx: &Context<'_>, stmt: &Statement, error: Error) -> Error {
+    let of_several =
+        matches!(error.kind(), ErrorKind::Refused { because, .. } if because.is_of_several());
+    let Some(known) = ctx.catalog.tables().filter(|_| of_several) else { return error };
+    if temporary::concerned(ctx, stmt).is_some() {
+        return error;
+    }
+    let presentation = ctx.dialect.presentation();
+    let rooms = || ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let is_nowhere = |name: &ObjectName| {
+        let key = name.key();
+        name.parts.len() == 1
+            && !known.contains_key(&key)
+            && !rooms().any(|table| table.name.eq_ignore_ascii_case(&key))
+            && presentation.is_none_or(|shown| shown.holding(name).is_none())
+    };
+    let tables = visit::tables(&stmt.kind);
+    match tables.iter().find(|found| found.table.is_some() && is_nowhere(found.name)) {
+        Some(found) => ErrorKind::UnknownTable(found.name.key()).into(),
+        None => error,
     }
 }
 

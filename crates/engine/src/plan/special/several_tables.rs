@@ -1,5 +1,5 @@
-//! DROP TABLE and TRUNCATE of several tables: each table is routed as if it stood alone, and each storage unit gets one statement that names
-//! what it has of them. One, because PostgreSQL truncates tables that refer to each other only together.
+//! DROP TABLE, TRUNCATE, GRANT, VACUUM and the like of several tables: each table is routed as if it stood alone, and each storage unit gets one statement that
+//! names what it has of them. One, because PostgreSQL truncates tables that refer to each other only together.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Route, Spread, Target};
-use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::{Edits, Span};
 
 use super::{catalogue, missing};
@@ -30,20 +30,18 @@ pub(in crate::plan) fn list(
     stmt: &Statement,
     purpose: Purpose,
 ) -> Result<Option<Planned>> {
-    let Some(define) = listing(ctx, stmt) else { return Ok(None) };
+    let Some(list) = listing(ctx, stmt) else { return Ok(None) };
     let mut shares: Vec<Share> = Vec::new();
     let mut missing: Vec<(String, &str)> = Vec::new();
-    for (at, listed) in define.listed.iter().enumerate() {
-        let one = alone(stmt, define, at);
+    for (at, listed) in list.places.iter().enumerate() {
+        let one = list.alone(stmt, at);
         let units = match route::routed(ctx, &one) {
             Ok(Route::Units(units)) => units,
             Ok(Route::Needs(need)) => return Ok(Some(Planned::Needs(need))),
             Ok(Route::Unclaimed) => return Ok(None),
             Err(error) => {
                 // Of what DROP names all that is missing is told at once.
-                let (ErrorKind::UnknownTable(key), DefineAction::Drop) =
-                    (error.kind(), define.action)
-                else {
+                let (ErrorKind::UnknownTable(key), true) = (error.kind(), list.drops()) else {
                     return Err(error);
                 };
                 missing.push((key.clone(), listed.of(&stmt.text)));
@@ -55,7 +53,10 @@ pub(in crate::plan) fn list(
             add(&mut shares, target, name);
         }
     }
-    if !missing.is_empty() && !goes_on(ctx, define, &missing, &mut shares) {
+    if let Of::Definition(define) = list.of
+        && !missing.is_empty()
+        && !goes_on(ctx, define, &missing, &mut shares)
+    {
         let keys: Vec<String> = missing.into_iter().map(|(key, _)| key).collect();
         if let Some(error) = missing::missing(define, &keys) {
             return Err(error.into());
@@ -67,18 +68,91 @@ pub(in crate::plan) fn list(
     if purpose == Purpose::Describe {
         shares.truncate(1);
     }
-    Ok(Some(Planned::Run(Box::new(plan(stmt, define, shares)))))
+    Ok(Some(Planned::Run(Box::new(plan(stmt, &list.places, shares)))))
 }
 
-/// The definition, when it lists several tables.
-fn listing<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Option<&'a Define> {
-    let Kind::Define(define) = &stmt.kind else { return None };
+/// A statement that lists several tables.
+struct List<'a> {
+    of: Of<'a>,
+    /// Where each of them stands in the text.
+    places: Vec<Span>,
+}
+
+enum Of<'a> {
+    Definition(&'a Define),
+    /// GRANT, VACUUM, LOCK, …
+    Others(&'a [ObjectName]),
+}
+
+impl List<'_> {
+    fn drops(&self) -> bool {
+        matches!(self.of, Of::Definition(define) if define.action == DefineAction::Drop)
+    }
+
+    /// The statement as if it named this table only. Its text stays, so that all places in it do.
+    fn alone(&self, stmt: &Statement, at: usize) -> Statement {
+        let kind = match (&self.of, &stmt.kind) {
+            (Of::Definition(define), _) => {
+                let mut one = Define::clone(define);
+                one.names = define.names.get(at).cloned().into_iter().collect();
+                one.listed = define.listed.get(at).copied().into_iter().collect();
+                Kind::Define(Box::new(one))
+            }
+            (Of::Others(names), Kind::Utility { verb, .. }) => Kind::Utility {
+                verb: verb.clone(),
+                tables: names.get(at).cloned().into_iter().collect(),
+                index: None,
+                merge: None,
+            },
+            (Of::Others(names), _) => Kind::Lock(names.get(at).cloned().into_iter().collect()),
+        };
+        Statement { kind, ..stmt.clone() }
+    }
+}
+
+/// The list, when there is one.
+fn listing<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Option<List<'a>> {
+    match &stmt.kind {
+        Kind::Define(define) => defining(ctx, define),
+        Kind::Utility { verb, tables, index: None, merge: None } => {
+            others(ctx, stmt, verb.split(' ').next()?, tables)
+        }
+        Kind::Lock(tables) => others(ctx, stmt, "LOCK", tables),
+        _ => None,
+    }
+}
+
+/// The tables of such a statement where nothing but commas stands between them.
+fn others<'a>(
+    ctx: &Context<'_>,
+    stmt: &'a Statement,
+    verb: &str,
+    tables: &'a [ObjectName],
+) -> Option<List<'a>> {
+    let between = |pair: &[ObjectName]| {
+        let gap = pair.first()?.span.end as usize..pair.get(1)?.span.start as usize;
+        Some(stmt.text.get(gap)?.trim() == ",")
+    };
+    let has_more = |last: &ObjectName| {
+        let rest = stmt.text.get(last.span.end as usize..).unwrap_or_default();
+        rest.trim_start().starts_with(['(', ',', '*'])
+    };
+    let is_list = tables.len() > 1
+        && ctx.dialect.lists_tables_behind(verb)
+        && tables.windows(2).all(|pair| between(pair) == Some(true))
+        && !tables.last().is_some_and(has_more);
+    let places = tables.iter().map(|table| table.span).collect();
+    is_list.then_some(List { of: Of::Others(tables), places })
+}
+
+fn defining<'a>(ctx: &Context<'_>, define: &'a Define) -> Option<List<'a>> {
     let is_list = define.object == ObjectKind::Table
         && matches!(define.action, DefineAction::Drop | DefineAction::Truncate)
         && define.listed.len() > 1
         && !define.temporary
         && ctx.dialect.lists_tables(define.action);
-    is_list.then_some(define)
+    let places = define.listed.clone();
+    is_list.then_some(List { of: Of::Definition(define), places })
 }
 
 /// Whether the tables that are there are dropped all the same: all that IF EXISTS finds, and on servers that drop first and say then what was missing. The
@@ -103,14 +177,6 @@ fn goes_on(
     true
 }
 
-/// The statement as if it named this table only. Its text stays, so that all places in it do.
-fn alone(stmt: &Statement, define: &Define, at: usize) -> Statement {
-    let mut one = define.clone();
-    one.names = define.names.get(at).cloned().into_iter().collect();
-    one.listed = define.listed.get(at).copied().into_iter().collect();
-    Statement { kind: Kind::Define(Box::new(one)), ..stmt.clone() }
-}
-
 /// What the list has to say for this table at a target.
 fn named(ctx: &Context<'_>, one: &Statement, target: &Target, listed: Span) -> Result<String> {
     let mut edits = rewrite::edits(ctx, one, target)?;
@@ -133,8 +199,8 @@ fn add(shares: &mut Vec<Share>, target: Target, name: String) {
     }
 }
 
-fn plan(stmt: &Statement, define: &Define, shares: Vec<Share>) -> Plan {
-    let list = define.listed.iter().fold(define.listed[0], |all, one| all.to(*one));
+fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
+    let list = places.iter().copied().reduce(Span::to).unwrap_or_default();
     let unit = |share: Share| {
         let mut edits = Edits::default();
         if let Some(hint) = stmt.hint_span {

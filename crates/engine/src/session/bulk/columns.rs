@@ -16,6 +16,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
+use crate::session::run::{find_out, ready};
 use crate::session::steps::move_rows;
 
 /// The columns a bulk statement without a list means, and its plan with them listed.
@@ -47,7 +48,7 @@ pub(in crate::session) async fn list_columns(
         .ok_or_else(|| Error::internal("a column list has no place"))?;
     let text = format!("{before} ({}){behind}", names.join(", "));
     let listing = parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = session.plan(live, &listing, &Given::default(), Purpose::Run).await?;
+    let plan = ready::single_plan(session, live, &listing, &Given::default(), Purpose::Run).await?;
     Ok((columns, plan))
 }
 
@@ -57,7 +58,7 @@ async fn known_columns(
     logic: &str,
 ) -> Result<Vec<String>> {
     if session.work.catalog(live).columns(logic).is_none() {
-        session.find_out(live, Need::Columns(logic.to_owned())).await?;
+        find_out::find_out(session, live, Need::Columns(logic.to_owned())).await?;
     }
     match session.work.catalog(live).columns(logic) {
         Some(columns) if !columns.is_empty() => {

@@ -24,14 +24,17 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::bulk::fields::{Bulk, Incoming};
 use crate::session::bulk::{columns, fields};
+use crate::session::connections::{lend, release};
+use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given};
-use crate::session::place::{admission, changed_rules};
+use crate::session::place::changed_rules;
 use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::pieces::{Reply, Verb};
+use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::warnings;
+use crate::session::run::{admission, find_out, leave, ready};
 use crate::session::statement::prepare;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin};
+use crate::session::transaction::{Opened, base, begin};
 
 /// Lines of one shard that are sent together, in bytes.
 const BATCH: usize = 256 << 10;
@@ -89,8 +92,8 @@ pub(in crate::session) async fn start_bulk(
     session.work.refuse_if_failed()?;
     admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
-    session.settle_cursors().await?;
-    let plan = session.plan(&live, stmt, &Given::default(), Purpose::Run).await?;
+    settle::settle_cursors(session).await?;
+    let plan = ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;
     changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
     if plan.units.len() == 1 && plan.fields.is_empty() {
         return Ok(Start::OneUnit(live, Box::new(plan)));
@@ -98,7 +101,7 @@ pub(in crate::session) async fn start_bulk(
     let Some(mut named) = named(stmt)? else { return Ok(Start::Elsewhere) };
     let logic = named.table.key();
     let Lines { plan, columns, changes, types } =
-        lines(session, &live, plan, (stmt, &mut named)).await?;
+        lines(session, &live, stmt, &mut named, plan).await?;
     let insert = routing_insert(&live, &logic, &columns)?;
     let places = plan.units.iter().enumerate().map(|(i, unit)| {
         let actual = unit.target.actual(&logic).unwrap_or(&logic);
@@ -158,8 +161,9 @@ struct Lines {
 async fn lines(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    named: &mut Named<'_>,
     plan: Plan,
-    (stmt, named): (&Statement, &mut Named<'_>),
 ) -> Result<Lines> {
     if !plan.fields.is_empty() {
         let bulk = Bulk { stmt, records: &mut named.records };
@@ -177,7 +181,7 @@ async fn lines(
 /// Data from the client for the copy under way.
 pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInput) -> Result<()> {
     if matches!(session.outbox.reply(), Reply::Pass(_)) {
-        return session.copy_pass(input).await;
+        return piece::copy_pass(session, input).await;
     }
     let Reply::CopyIn(copy) = session.outbox.take_reply() else {
         return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
@@ -191,7 +195,7 @@ pub(in crate::session) async fn copy_input(session: &mut Session, input: CopyInp
         }
         Err(error) => {
             Box::pin(undo_batches(session, &copy)).await;
-            Err(session.fail_statement(error).await)
+            Err(finish::fail_statement(session, error).await)
         }
     }
 }
@@ -203,13 +207,13 @@ async fn undo_batches(session: &mut Session, copy: &CopyIn) {
     }
     let mut channels = Vec::new();
     for unit in &copy.marked {
-        match session.enlisted(&copy.live, unit, Aim::Reads).await {
+        match lend::enlisted(session, &copy.live, unit, Aim::Reads).await {
             Ok((connection, swallow)) => channels.push(Channel::new(connection, swallow, 0)),
             Err(_) => session.work.transaction_mut().lose(),
         }
     }
-    session.undo_statement(&mut channels).await;
-    session.release_channels(channels).await;
+    release::undo_statement(session, &mut channels).await;
+    release::release_channels(session, channels).await;
 }
 
 /// True when the statement is over.
@@ -256,7 +260,7 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
     }
     let mut done = std::mem::take(&mut copy.told);
     done.affected = Some(copy.rows);
-    session.conclude(done, &copy.verb).await.map(|()| true)
+    finish::conclude(session, done, &copy.verb).await.map(|()| true)
 }
 
 /// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
@@ -265,7 +269,8 @@ async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<R
     if let Ok(places) = copy.places(record, session.work.catalog(&copy.live).as_ref())? {
         return Ok(places);
     }
-    session.find_out_until(&copy.live, None, |ctx| copy.places(record, ctx.catalog)).await
+    find_out::find_out_until(session, &copy.live, None, |ctx| copy.places(record, ctx.catalog))
+        .await
 }
 
 async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {
@@ -287,12 +292,12 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
         && !live.database.dialect.error_fails_transaction()
         && !copy.marked.contains(&unit.target.unit);
     let aim = if goes_on { Aim::WritesAsOne } else { Aim::Writes };
-    let (mut connection, swallow) = session.enlisted(&live, &unit.target.unit, aim).await?;
+    let (mut connection, swallow) = lend::enlisted(session, &live, &unit.target.unit, aim).await?;
     session.work.transaction_mut().changes_on(&unit.target.unit);
     if goes_on {
         copy.marked.push(Arc::clone(&unit.target.unit));
     }
-    session.taint(&live, &mut connection, &copy.plan);
+    leave::taint(session, &live, &mut connection, &copy.plan);
     let started = connection.start(Execution::Text(Arc::clone(&unit.sql)));
     let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
     let sent = match started {
@@ -313,7 +318,7 @@ async fn send_batch(session: &mut Session, copy: &mut CopyIn, place: usize) -> R
             None => done,
         };
     }
-    session.release_channel(channel).await;
+    release::release_channel(session, channel).await;
     sent
 }
 

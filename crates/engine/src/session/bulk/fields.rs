@@ -16,9 +16,11 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::bulk::columns::computed_columns;
-use crate::session::given::Run;
+use crate::session::connections::ask;
+use crate::session::given::{Given, Run};
 use crate::session::reply::turned_rows::{told_fields, turned_columns};
-use crate::session::statement::prepare::{self, Stored};
+use crate::session::run::describe::Stored;
+use crate::session::run::{describe, entry};
 
 /// Lines that a client sends, some of whose fields go as others.
 #[derive(Debug)]
@@ -79,7 +81,7 @@ pub(in crate::session) async fn incoming(
         Some(_) if !is_binary => None,
         Some(_) | None => {
             let query = listing.query(&stmt.text);
-            let Stored { plan, columns } = prepare::stored_columns(session, live, &query).await?;
+            let Stored { plan, columns } = describe::stored_columns(session, live, &query).await?;
             Some(turned_columns(&plan, columns)?)
         }
     };
@@ -134,7 +136,7 @@ async fn find_letters(
     units.dedup();
     let mut known: Option<String> = None;
     for unit in units {
-        let rows = session.ask(live, unit, query).await?;
+        let rows = ask::ask(session, live, unit, query).await?;
         let Some([Value::Text(charset)]) = rows.first().map(Vec::as_slice) else {
             return Err(Error::internal("a character set has no name"));
         };
@@ -209,7 +211,7 @@ async fn first_unit_columns(
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let stmt = parse(&unit.sql, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let query = Listing::of(&stmt)?.query(&stmt.text);
-    prepare::unit_columns(session, live, &unit.target.unit, &query.into()).await
+    describe::unit_columns(session, live, &unit.target.unit, &query.into()).await
 }
 
 /// COPY has no fields for columns that the server computes, and LOAD DATA has: which field is whose is then not told
@@ -230,24 +232,32 @@ async fn refuse_computed(
     ))
 }
 
-/// How the lines of COPY TO are told; `None` where they are told as they are stored.
+/// Starts COPY TO whose plan says that values are told otherwise than they are stored.
 ///
 /// # Errors
-/// `Refused` for a form, or a table without a column list, whose fields cannot be turned.
-pub(in crate::session) async fn outgoing(
+/// `Refused` for a form, or a table without a column list, whose fields cannot be turned; what the units say.
+pub(in crate::session) async fn start_retold(
     session: &mut Session,
     run: Run<'_>,
-) -> Result<Option<Retell>> {
+    given: &mut Given,
+) -> Result<()> {
+    let retell = outgoing(session, run).await?;
+    given.retells = retell.is_some();
+    entry::run_plan(session, run, given).await?;
+    session.work.note_unseen_writes(run.live, run.stmt, run.plan);
+    session.outbox.retells_with(retell);
+    Ok(())
+}
+
+/// How the lines of COPY TO are told; `None` where nobody looks into them.
+async fn outgoing(session: &mut Session, run: Run<'_>) -> Result<Option<Retell>> {
     let Run { live, stmt, plan } = run;
     let Kind::Copy(copy) = &stmt.kind else { return Ok(None) };
-    if plan.merge.cells.is_empty() {
-        return Ok(None);
-    }
     let Some(table) = &copy.table else { return Ok(None) };
     if copy.columns.is_none() {
         refuse_computed(session, live, plan, table).await?;
     }
     let query = Listing::of(stmt)?.query(&stmt.text);
-    let Stored { plan: own, columns } = prepare::stored_columns(session, live, &query).await?;
+    let Stored { plan: own, columns } = describe::stored_columns(session, live, &query).await?;
     Retell::new(copy, told_fields(&own, columns)?).map(Some)
 }

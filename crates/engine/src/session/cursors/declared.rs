@@ -7,20 +7,17 @@ use pando_kernel::Columns;
 use pando_kernel::dialect::OwnCursor;
 use pando_kernel::error::Result;
 use pando_kernel::request::CursorId;
-use pando_kernel::session::TransactionState;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, ObjectName};
 
-use crate::session::Session;
 use crate::session::cursors::Cursors;
 use crate::session::errors::server_error;
-use crate::session::transaction::End;
 
 /// A cursor under the name that it was declared with.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Declared {
-    id: CursorId,
+    pub(super) id: CursorId,
     columns: Option<Columns>,
-    hold: Hold,
+    pub(super) hold: Hold,
     /// It stands on a row, or behind the last.
     begun: bool,
     /// The DECLARE, and when it came.
@@ -28,6 +25,20 @@ pub(in crate::session) struct Declared {
     made: SystemTime,
     /// The tables that it reads, by their keys.
     tables: Vec<String>,
+}
+
+/// What DECLARE says of a cursor.
+#[derive(Debug)]
+pub(in crate::session) struct Declaration {
+    pub(in crate::session) id: CursorId,
+    pub(in crate::session) name: String,
+    pub(in crate::session) hold: Hold,
+    /// The whole statement.
+    pub(in crate::session) text: Arc<str>,
+    /// No transaction was open.
+    pub(in crate::session) is_alone: bool,
+    /// The tables that its query reads, by their keys.
+    pub(in crate::session) tables: Vec<String>,
 }
 
 /// Whether a cursor outlives its transaction.
@@ -137,56 +148,5 @@ impl Cursors {
     /// when it runs.
     pub(in crate::session) fn sql_cursor_columns(&self, name: &str) -> Option<Columns> {
         self.declared.get(name)?.columns.clone()
-    }
-}
-
-/// A transaction ends, and cursors with it. A commit reads what those WITH HOLD have not given yet into memory; those
-/// that are held already stay.
-///
-/// # Errors
-/// What came in place of the rows that were not yet found: the transaction has failed.
-pub(in crate::session) async fn part_from_declared(session: &mut Session, end: End) -> Result<()> {
-    let commits =
-        end == End::Commit && session.work.transaction().state() == TransactionState::Open;
-    close_but(session, |declared| match declared.hold {
-        Hold::Without => false,
-        Hold::FromCommit => commits,
-        Hold::Held => true,
-    })
-    .await;
-    let kept = session.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
-    let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
-    for id in kept {
-        if let Err(error) = session.settle_cursor(id).await {
-            close_unheld(session).await;
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-/// The transaction has ended so: what is WITH HOLD is held from now on, where it was committed, and gone where that has
-/// failed.
-pub(in crate::session) async fn hold_declared(session: &mut Session, ended: End) {
-    match ended {
-        End::Commit => {
-            session.cursors.declared.values_mut().for_each(|one| one.hold = Hold::Held);
-        }
-        End::RollBack => close_unheld(session).await,
-    }
-}
-
-/// Closes every cursor but those that are held since an earlier transaction.
-pub(in crate::session) async fn close_unheld(session: &mut Session) {
-    close_but(session, |declared| declared.hold == Hold::Held).await;
-}
-
-/// Closes every cursor that is not declared, or not to be kept.
-async fn close_but(session: &mut Session, is_kept: impl Fn(&Declared) -> bool) {
-    session.cursors.declared.retain(|_, declared| is_kept(declared));
-    let is_over = |id: &&CursorId| !session.cursors.declared.values().any(|one| one.id == **id);
-    let over: Vec<CursorId> = session.cursors.portals.keys().filter(is_over).copied().collect();
-    for id in over {
-        session.close_cursor(id).await;
     }
 }

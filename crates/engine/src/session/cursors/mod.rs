@@ -1,8 +1,11 @@
 //! Replies that wait for their client: portals with a row limit, server-side cursors, and those that statements
 //! declare.
 
+pub(in crate::session) mod close;
 pub(in crate::session) mod declared;
+pub(in crate::session) mod fetch;
 pub(in crate::session) mod portals;
+pub(in crate::session) mod settle;
 
 use std::collections::HashMap;
 

@@ -3,18 +3,12 @@
 use std::collections::VecDeque;
 
 use pando_kernel::Columns;
-use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::request::CursorId;
 use pando_kernel::row::Rows;
-use pando_kernel::runtime::BoxFuture;
 
-use crate::session::Session;
-use crate::session::cursors::{Cursors, declared};
-use crate::session::errors::unit_lost;
-use crate::session::reply::pieces::{Reply, Verb};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{End, end};
+use crate::session::cursors::Cursors;
+use crate::session::reply::pieces::Reply;
 
 /// Cursors one session may have open.
 pub(in crate::session) const MAX_CURSORS: usize = 1_000;
@@ -22,11 +16,11 @@ pub(in crate::session) const MAX_CURSORS: usize = 1_000;
 /// A reply that waits for its client to ask for more.
 #[derive(Debug)]
 pub(in crate::session) struct Cursor {
-    id: CursorId,
-    reply: Reply,
-    columns: Option<Columns>,
+    pub(super) id: CursorId,
+    pub(super) reply: Reply,
+    pub(super) columns: Option<Columns>,
     /// Pieces already read: the rest of a chunk, or everything when another statement needed the connection.
-    stash: VecDeque<Event>,
+    pub(super) stash: VecDeque<Event>,
 }
 
 impl Cursor {
@@ -36,7 +30,7 @@ impl Cursor {
     }
 
     /// What it keeps in memory, in bytes.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let rows = |event: &Event| if let Event::Rows(rows) = event { rows.bytes.len() } else { 0 };
         self.stash.iter().map(rows).sum()
     }
@@ -77,240 +71,5 @@ impl Cursors {
     /// The columns of a cursor.
     pub(in crate::session) fn cursor_columns(&self, id: CursorId) -> Option<Columns> {
         self.portals.get(&id).and_then(|cursor| cursor.columns.clone())
-    }
-}
-
-impl Session {
-    /// Puts the current reply into its cursor.
-    pub(in crate::session) fn suspend(&mut self) -> Result<()> {
-        let reply = self.outbox.take_reply();
-        self.place.handle().pauses();
-        self.work.transaction_mut().locks_stand();
-        let Some(id) = self.outbox.take_window().and_then(|window| window.cursor) else {
-            self.outbox.answers_with(reply);
-            return Ok(());
-        };
-        if self.cursors.portals.len() >= MAX_CURSORS {
-            self.outbox.answers_with(reply);
-            return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
-        }
-        let columns = match &reply {
-            Reply::Pass(pass) => pass.columns.clone(),
-            Reply::Merged(merged) => Some(merged.columns().clone()),
-            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
-        };
-        self.cursors.portals.insert(id, Cursor { id, reply, columns, stash: VecDeque::new() });
-        self.outbox.tell(Event::Suspended);
-        self.cursors.last_suspended = Some(id);
-        Ok(())
-    }
-
-    /// Goes on with a cursor.
-    pub(in crate::session) fn fetch(&mut self, id: CursorId, limit: Option<u32>) -> Result<()> {
-        self.work.refuse_if_failed()?;
-        let Some(cursor) = self.cursors.portals.remove(&id) else {
-            return Err(ErrorKind::UnknownStatement(format!("cursor {}", id.0)).into());
-        };
-        if let Err(error) = self.resume(&cursor.reply) {
-            self.cursors.portals.insert(id, cursor);
-            return Err(error);
-        }
-        self.outbox.answers_with(cursor.reply);
-        self.outbox.limit_rows(limit, Some(cursor.id));
-        self.replay(cursor.columns, cursor.stash)
-    }
-
-    /// Serves what a cursor had already read, within the new window.
-    fn replay(&mut self, columns: Option<Columns>, stash: VecDeque<Event>) -> Result<()> {
-        let mut stash = stash;
-        while let Some(event) = stash.pop_front() {
-            let Event::Rows(rows) = event else {
-                self.outbox.tell(event);
-                continue;
-            };
-            let Some(window) = self.outbox.window_mut() else {
-                self.outbox.tell(Event::Rows(rows));
-                continue;
-            };
-            let (take, count) = (window.left, u64::from(rows.count));
-            if count < take {
-                window.left -= count;
-                self.outbox.tell(Event::Rows(rows));
-                continue;
-            }
-            let split = columns
-                .as_ref()
-                .map(|columns| crate::session::reply::pieces::split(columns, rows, take));
-            let Some((now, later)) = split.transpose()? else { continue };
-            self.outbox.tell_all(now.map(Event::Rows));
-            self.suspend()?;
-            if let Some(cursor) = self.cursors.newest_cursor() {
-                cursor.columns = columns;
-                cursor.stash.extend(later.map(Event::Rows));
-                cursor.stash.append(&mut stash);
-            }
-            return Ok(());
-        }
-        Ok(())
-    }
-
-    /// Drops a cursor and gives its connections back.
-    pub(in crate::session) async fn close_cursor(&mut self, id: CursorId) {
-        self.cursors.declared.retain(|_, declared| declared.id() != id);
-        if let Some(cursor) = self.cursors.portals.remove(&id) {
-            let _ = self.resume(&cursor.reply);
-            self.release_reply(cursor.reply).await;
-        }
-    }
-
-    /// Drops every cursor.
-    pub(in crate::session) async fn close_cursors(&mut self) {
-        let all: Vec<CursorId> = self.cursors.ids().collect();
-        for id in all {
-            self.close_cursor(id).await;
-        }
-        self.cursors.declared.clear();
-    }
-
-    /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the
-    /// transaction.
-    pub(in crate::session) async fn settle_cursors(&mut self) -> Result<()> {
-        if self.work.transaction().is_whole() && !self.temporary.lent_temporaries() {
-            return Ok(());
-        }
-        let ids: Vec<CursorId> = self.cursors.ids().collect();
-        for id in ids {
-            self.settle_cursor(id).await?;
-        }
-        Ok(())
-    }
-
-    /// A transaction is about to end: cursors end with it, but for one that is its statement's own, and where servers
-    /// keep what a cursor has found.
-    ///
-    /// # Errors
-    /// What came in place of the rows that were not yet found. It may have ended the transaction.
-    pub(in crate::session) fn part_from_cursors(&mut self, end: End) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            if self.work.opened() == Opened::Statement {
-                return Ok(());
-            }
-            let keeps =
-                self.place.dialect().is_some_and(|dialect| !dialect.error_fails_transaction());
-            if !keeps {
-                return declared::part_from_declared(self, end).await;
-            }
-            let settled = match end {
-                End::Commit => self.settle_cursors().await,
-                End::RollBack => Ok(()),
-            };
-            if end == End::Commit && settled.is_ok() {
-                return Ok(());
-            }
-            // What they have not found yet is not waited for.
-            let unread =
-                self.cursors.portals.values().filter(|cursor| self.is_at_work(&cursor.reply));
-            let unread: Vec<CursorId> = unread.map(|cursor| cursor.id).collect();
-            for id in unread {
-                self.close_cursor(id).await;
-            }
-            settled
-        })
-    }
-
-    /// Reads what a cursor still waits for into memory.
-    ///
-    /// # Errors
-    /// What came in place of it, and when it is more than the session may keep: the statement has failed.
-    pub(in crate::session) async fn settle_cursor(&mut self, id: CursorId) -> Result<()> {
-        if let Some(cursor) = self.cursors.portals.get(&id) {
-            self.resume(&cursor.reply)?;
-        }
-        let Some(mut cursor) = self.cursors.portals.remove(&id) else { return Ok(()) };
-        let limit = self.place.properties().memory_bytes;
-        // All that the session's cursors keep counts together.
-        let kept = self.cursors.portals.values().chain(std::iter::once(&cursor));
-        let mut bytes: usize = kept.map(Cursor::bytes).sum();
-        let before = self.outbox.turn_to(cursor.reply);
-        let mut failed = None;
-        while self.outbox.has_more() {
-            match self.next_of_reply().await {
-                Ok(Some(event)) => {
-                    if let Event::Rows(rows) = &event {
-                        bytes += rows.bytes.len();
-                    }
-                    cursor.stash.push_back(event);
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-            if bytes > limit {
-                failed = Some(self.fail_reply(crate::execute::too_much(limit)).await);
-                break;
-            }
-        }
-        if let Some(error) = failed {
-            self.outbox.turn_back(before.without_told());
-            return Err(error);
-        }
-        cursor.reply = self.outbox.turn_back(before);
-        self.cursors.portals.insert(id, cursor);
-        Ok(())
-    }
-
-    /// Gives a piece the form the client is to see. A change that is suspended by it runs to its end first, as on a
-    /// server: nobody may ask for the rest, and what becomes of it is told now.
-    ///
-    /// # Errors
-    /// The change's own, too; the statement has failed then.
-    pub(in crate::session) async fn shape_or_settle(
-        &mut self,
-        event: Event,
-    ) -> Result<Option<Event>> {
-        let shaped = match self.shape(event) {
-            Ok(shaped) => shaped,
-            Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
-        };
-        if self.is_half_done()
-            && let Some(id) = self.cursors.last_suspended
-        {
-            Box::pin(self.settle_cursor(id)).await?;
-        }
-        Ok(shaped)
-    }
-
-    /// Whether the statement that has just been suspended changes rows.
-    fn is_half_done(&self) -> bool {
-        self.outbox.is_idle()
-            && self.cursors.last_suspended.and_then(|id| self.cursors.portals.get(&id)).is_some_and(
-                |cursor| {
-                    let changes = |verb: &Verb| !verb.selects || verb.changes;
-                    match &cursor.reply {
-                        Reply::Merged(merged) => changes(&merged.verb),
-                        Reply::Pass(pass) => changes(&pass.verb),
-                        Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => false,
-                    }
-                },
-            )
-    }
-
-    /// The client needs no more of a cursor; a transaction of its statement's own ends with it.
-    ///
-    /// # Errors
-    /// What kept that from being committed.
-    pub(in crate::session) async fn end_cursor(&mut self, id: CursorId) -> Result<()> {
-        let was_open = self.cursors.portals.contains_key(&id);
-        self.close_cursor(id).await;
-        let is_over = self.work.opened() == Opened::Statement && self.outbox.is_idle();
-        if was_open && is_over && !self.work.is_idle() {
-            let end = self.work.end_by_itself();
-            if !end::end_transaction(self, end).await? && end == End::Commit {
-                return Err(unit_lost());
-            }
-        }
-        Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! Where a session stands: its engine, its user, the configuration it goes by, and the logical database it is in.
 
-pub(in crate::session) mod admission;
 pub(in crate::session) mod changed_rules;
 mod connections;
-pub(in crate::session) mod doubted_rows;
 pub(in crate::session) mod elsewhere;
 mod facts;
 pub(in crate::session) mod guard;

@@ -7,11 +7,11 @@ pub(in crate::session) mod logic_names;
 pub(in crate::session) mod made;
 mod outbox;
 pub(in crate::session) mod pieces;
-pub(in crate::session) mod read_ahead;
+pub(in crate::session) mod pull;
 pub(in crate::session) mod show_rows;
 pub(in crate::session) mod turned_rows;
+pub(in crate::session) mod warned;
 pub(in crate::session) mod warnings;
-pub(in crate::session) mod whole;
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use crate::copy_rows::{Encoder, Retell};
 
 use crate::session::given::{Queued, Window};
 use crate::session::reply::pieces::Reply;
-use crate::session::reply::warnings::Warnings;
+use crate::session::reply::warned::Warnings;
 
 /// What a session still has to tell its client of the request under way.
 #[derive(Debug, Default)]

@@ -2,16 +2,15 @@
 
 use std::future::poll_fn;
 
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::Columns;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
-use pando_kernel::{Columns, CopyInput};
 
 use crate::copy_rows::Splice;
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
-use crate::session::Session;
 use crate::session::reply::Outbox;
 use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::logic_names::Origin;
@@ -72,7 +71,7 @@ pub(in crate::session) struct CopyOut {
 
 impl Reply {
     /// What is told otherwise of its rows.
-    fn turning(&mut self) -> Option<&mut Turning> {
+    pub(super) fn turning(&mut self) -> Option<&mut Turning> {
         match self {
             Self::Pass(pass) => pass.turning.as_deref_mut(),
             Self::Merged(merged) => merged.turning.as_deref_mut(),
@@ -83,7 +82,7 @@ impl Reply {
 
 impl CopyOut {
     /// The next data; `Done` when every unit has sent its own.
-    async fn step(&mut self) -> Result<Event> {
+    pub(super) async fn step(&mut self) -> Result<Event> {
         while let Some(channel) = self.channels.get_mut(self.at) {
             if let Some(data) = self.splice.next()? {
                 return Ok(Event::CopyData(data));
@@ -148,157 +147,6 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) unread: bool,
 }
 
-impl Session {
-    /// The next piece of the current statement's reply.
-    pub(in crate::session) async fn next_of_reply(&mut self) -> Result<Option<Event>> {
-        while self.outbox.writer.is_some() {
-            if let Some(event) = self.outbox.next_written() {
-                return Ok(Some(event));
-            }
-            let Some(event) = self.next_piece().await? else { return Ok(None) };
-            if let Err(error) = self.outbox.write(event) {
-                return Err(Box::pin(self.fail_reply(error)).await);
-            }
-        }
-        self.next_piece().await
-    }
-
-    async fn next_piece(&mut self) -> Result<Option<Event>> {
-        loop {
-            if let Some(mut event) = self.outbox.pending.pop_front() {
-                if let Event::Notice(notice) = &mut event {
-                    self.place.retell(notice);
-                }
-                return Ok(Some(event));
-            }
-            let step = match &mut self.outbox.reply {
-                Reply::Idle | Reply::CopyIn(_) => return Ok(None),
-                Reply::Pass(pass) => poll_fn(|cx| pass.channel.poll_event(cx)).await,
-                Reply::Merged(merged) => merged.step().await,
-                Reply::CopyOut(copy) => copy.step().await,
-            };
-            match step {
-                Ok(Event::Done) => self.end_reply().await?,
-                Ok(event) => {
-                    if let Some(event) = self.shape_or_settle(event).await? {
-                        return Ok(Some(event));
-                    }
-                }
-                Err(error) => return Err(Box::pin(self.fail_reply(error)).await),
-            }
-        }
-    }
-
-    /// Gives a piece the form the client is to see; `None` when it is not for the client.
-    pub(in crate::session) fn shape(&mut self, event: Event) -> Result<Option<Event>> {
-        match event {
-            Event::Columns(columns) => self.shape_columns(columns).map(Some),
-            Event::Rows(rows) => self.shape_rows(rows),
-            Event::Complete(completion) => {
-                if let Reply::Pass(pass) = &mut self.outbox.reply
-                    && let Some(mut earlier) = pass.completion.replace(completion)
-                {
-                    earlier.more = true;
-                    return Ok(Some(Event::Complete(earlier)));
-                }
-                Ok(None)
-            }
-            Event::Described(_) | Event::Done => Ok(None),
-            Event::Suspended => Err(Error::internal("a storage unit suspended a reply")),
-            Event::Notice(mut notice) => {
-                self.place.retell(&mut notice);
-                Ok(Some(Event::Notice(notice)))
-            }
-            Event::Empty
-            | Event::CopyIn(_)
-            | Event::CopyOut(_)
-            | Event::CopyData(_)
-            | Event::SendFile(_) => Ok(Some(event)),
-            Event::Parameter { .. } => Ok(None),
-        }
-    }
-
-    fn shape_columns(&mut self, columns: Columns) -> Result<Event> {
-        let mut columns = columns;
-        if let Reply::Pass(pass) = &mut self.outbox.reply {
-            pass.origin.rename(&mut columns);
-        }
-        if let Some(turning) = self.outbox.reply.turning() {
-            columns = turning.columns(columns)?;
-        }
-        if let Reply::Pass(pass) = &mut self.outbox.reply {
-            if self.outbox.window.is_some() {
-                pass.columns = Some(columns.clone());
-            }
-            if let Some(mut earlier) = pass.completion.take() {
-                earlier.more = true;
-                self.outbox.pending.push_back(Event::Columns(columns));
-                return Ok(Event::Complete(earlier));
-            }
-        }
-        if self.outbox.window.is_some_and(|window| window.left == 0) {
-            self.suspend()?;
-        }
-        Ok(Event::Columns(columns))
-    }
-
-    fn shape_rows(&mut self, rows: Rows) -> Result<Option<Event>> {
-        let mut rows = rows;
-        match &mut self.outbox.reply {
-            Reply::Pass(pass) => {
-                pass.rows += u64::from(rows.count);
-            }
-            Reply::Merged(merged) => merged.rows += u64::from(rows.count),
-            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
-        }
-        if let Some(turning) = self.outbox.reply.turning() {
-            rows = turning.rows(&rows)?;
-        }
-        let Some(window) = &mut self.outbox.window else { return Ok(Some(Event::Rows(rows))) };
-        if u64::from(rows.count) < window.left {
-            window.left -= u64::from(rows.count);
-            return Ok(Some(Event::Rows(rows)));
-        }
-        let columns = match &self.outbox.reply {
-            Reply::Pass(pass) => pass.columns.clone(),
-            Reply::Merged(merged) => Some(merged.columns().clone()),
-            Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => None,
-        };
-        let columns = columns.ok_or_else(|| Error::internal("rows came before their columns"))?;
-        let take = window.left;
-        window.left = 0;
-        let (now, later) = split(&columns, rows, take)?;
-        self.suspend()?;
-        if let (Some(later), Some(cursor)) = (later, self.cursors.newest_cursor()) {
-            cursor.stash(later);
-        }
-        Ok(now.map(Event::Rows))
-    }
-
-    /// Copy data from the client for a reply that is passed on.
-    pub(in crate::session) async fn copy_pass(&mut self, input: CopyInput) -> Result<()> {
-        let Reply::Pass(pass) = &mut self.outbox.reply else {
-            return Err(Error::new(ErrorKind::Protocol("no copy is under way".into())));
-        };
-        let ends = !matches!(input, CopyInput::Data(_));
-        let channel = &mut pass.channel;
-        let sent = match pass.refusal.take() {
-            Some(refusal) => Err(*refusal),
-            None => {
-                channel.connection.copy(input)?;
-                poll_fn(|cx| channel.poll_sent(cx)).await
-            }
-        };
-        if ends {
-            self.outbox.pending.extend(channel.notices.drain(..));
-        }
-        match sent {
-            Ok(()) => Ok(()),
-            Err(error) => Err(Box::pin(self.fail_reply(error)).await),
-        }
-    }
-}
-
 impl Outbox {
     /// Waits until a storage unit refuses the data of the copy that it is sent.
     pub(in crate::session) async fn copy_refused(&mut self) {
@@ -323,7 +171,7 @@ impl Merged {
         told.unwrap_or_else(|| self.merge.columns())
     }
 
-    async fn step(&mut self) -> Result<Event> {
+    pub(super) async fn step(&mut self) -> Result<Event> {
         if !self.announced {
             self.announced = true;
             return Ok(Event::Columns(self.merge.columns().clone()));

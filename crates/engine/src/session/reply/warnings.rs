@@ -15,36 +15,13 @@ use crate::execute::Channel;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::reply::made;
+use crate::session::reply::warned::Warnings;
+use crate::session::reply::{made, warned};
 
 /// Rows of warnings kept, as many as servers keep unless told otherwise.
 const MAX: usize = 64;
 /// Bytes of a reply that are read away when it cannot be used.
 const DRAIN_BYTES: usize = 1 << 16;
-
-/// Rows as the unit gave them, under its own labels.
-#[derive(Debug, Default)]
-pub(in crate::session) struct Warnings {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Value>>,
-    /// How many there were, also of those that are not kept.
-    count: u64,
-}
-
-impl Warnings {
-    /// The first that speaks of more than style.
-    pub(in crate::session) fn first(&self) -> Option<String> {
-        let is_warning = |row: &&Vec<Value>| matches!(row.first(), Some(Value::Text(level)) if !level.eq_ignore_ascii_case("note"));
-        self.rows.iter().find(is_warning).map(|row| match row.last() {
-            Some(Value::Text(message)) => message.clone(),
-            _ => String::new(),
-        })
-    }
-
-    fn errors(&self) -> u64 {
-        self.rows.iter().filter(|row| is_error(row)).count() as u64
-    }
-}
 
 /// Level, number and message: what a warning is about is told in logic names.
 fn in_logic_names(live: &LiveDatabase, row: &mut [Value]) {
@@ -61,10 +38,6 @@ fn in_logic_names(live: &LiveDatabase, row: &mut [Value]) {
         ServerError { number, message: std::mem::take(message), ..ServerError::default() };
     live.in_logic_names(&mut told);
     *message = told.message;
-}
-
-fn is_error(row: &[Value]) -> bool {
-    matches!(row.first(), Some(Value::Text(level)) if level.eq_ignore_ascii_case("error"))
 }
 
 /// Answers SHOW WARNINGS and SHOW ERRORS; false for other statements. They do not change what they tell.
@@ -93,7 +66,7 @@ pub(in crate::session) fn show_warnings(session: &mut Session, stmt: &Statement)
         return Ok(true);
     }
     let (skip, take) = limit(&stmt.text);
-    let rows = session.outbox.warnings.rows.iter().filter(|row| !errors || is_error(row));
+    let rows = session.outbox.warnings.rows.iter().filter(|row| !errors || warned::is_error(row));
     let rows: Vec<Vec<Value>> = rows.skip(skip).take(take).cloned().collect();
     let list = match &session.outbox.warnings.columns[..] {
         [] => vec![

@@ -10,6 +10,7 @@ use crate::plan::unread as syntax_error;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::ask;
 use crate::session::place::Place;
 
 impl Place {
@@ -47,7 +48,7 @@ pub(in crate::session) async fn settle_text(
     if let Some(live) = session.place.current().cloned().filter(|_| is_open) {
         for unit in live.unheard() {
             // One that cannot be reached runs nothing now.
-            if let Err(error) = session.ask(&live, &unit, "SELECT 1").await {
+            if let Err(error) = ask::ask(session, &live, &unit, "SELECT 1").await {
                 tracing::debug!(%unit, %error, "a storage unit does not tell its version");
             }
         }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use pando_kernel::error::Result;
 use pando_kernel::request::{Execute, Pipeline};
 
+use crate::session::cursors::settle;
 use crate::session::given::Given;
+use crate::session::reply::pull::finish;
+use crate::session::run::template;
 use crate::session::settings::piped;
 use crate::session::statement::prepare;
 use crate::session::transaction::begin;
@@ -21,26 +24,26 @@ pub(in crate::session) async fn begin_execute(
         begin::open_pipeline(session);
     }
     if let Some(cursor) = execute.cursor {
-        Box::pin(session.end_cursor(cursor)).await?;
+        Box::pin(settle::end_cursor(session, cursor)).await?;
     }
     if execute.prepared.has_open_types()
         && let Err(error) = Box::pin(prepare::learn_types(session, &execute.prepared)).await
     {
-        return Err(Box::pin(session.fail_statement(error)).await);
+        return Err(Box::pin(finish::fail_statement(session, error)).await);
     }
     session.outbox.limit_rows(execute.limit, execute.cursor);
     let stmt = Arc::clone(&execute.prepared.statement);
     let mut given = Given::of(execute);
     if let Err(error) = piped::refuse_older_pipes(session, &stmt.text) {
-        return Err(Box::pin(session.fail_statement(error)).await);
+        return Err(Box::pin(finish::fail_statement(session, error)).await);
     }
-    let started = match session.recall(&stmt.text, &mut given) {
+    let started = match template::recall(session, &stmt.text, &mut given) {
         Some(recalled) => line::run_recalled(session, &recalled, &stmt.text, &mut given).await,
         // Boxed, as all that is rare: every client's task is as large as the largest of what it may wait for.
         None => Box::pin(line::run(session, &stmt, given)).await,
     };
     match started {
         Ok(()) => Ok(()),
-        Err(error) => Err(Box::pin(session.fail_statement(error)).await),
+        Err(error) => Err(Box::pin(finish::fail_statement(session, error)).await),
     }
 }

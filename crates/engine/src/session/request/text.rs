@@ -14,10 +14,11 @@ use crate::plan::unread as syntax_error;
 use crate::session::given::{Given, Queued};
 use crate::session::place::Place;
 use crate::session::reply::pieces::Reply;
+use crate::session::reply::pull::{finish, piece, read_ahead};
 use crate::session::request::executable;
+use crate::session::run::template;
 use crate::session::statement::{administer, stand};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{begin, end};
+use crate::session::transaction::{Opened, begin, commit};
 use crate::session::{Session, line};
 
 /// Bytes that are read ahead before other sessions of the thread have their turn.
@@ -35,7 +36,7 @@ impl Place {
 /// Splits a text into statements and starts the first.
 pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str>) -> Result<()> {
     let mut given = Given::of_client();
-    if let Some(recalled) = session.recall(text, &mut given) {
+    if let Some(recalled) = template::recall(session, text, &mut given) {
         session.outbox.begins_text();
         return match line::run_recalled(session, &recalled, text, &mut given).await {
             Ok(()) => Ok(()),
@@ -113,10 +114,10 @@ pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Opti
             return piece;
         }
         if session.outbox.passes_on() {
-            session.pass_on().await;
+            read_ahead::pass_on(session).await;
             continue;
         }
-        if let Some(event) = session.next_of_reply().await? {
+        if let Some(event) = piece::next_of_reply(session).await? {
             return Ok(Some(event));
         }
         let is_copied = matches!(session.outbox.reply(), Reply::CopyIn(_));
@@ -131,7 +132,7 @@ async fn start_queued(session: &mut Session) -> Result<bool> {
     let Some(Queued { text, learns }) = session.outbox.next_queued() else {
         if session.work.opened() == Opened::Pipeline && session.outbox.is_text() {
             session.outbox.ends_text();
-            end::sync(session).await?;
+            commit::sync(session).await?;
         }
         return Ok(false);
     };
@@ -164,17 +165,17 @@ async fn start_long(session: &mut Session, text: &Arc<str>) -> Result<()> {
     stand::refresh(session)?;
     let statement = administer::read(session, text)?;
     if let Some(counted) = &mut counted {
-        engine.reading.add(&*engine.runtime, (counted, &statement)).await?;
+        engine.reading.add(&*engine.runtime, counted, &statement).await?;
     }
     Box::pin(line::run(session, &statement, Given::of_client())).await
 }
 
 /// A statement of a text has failed, and with it the whole text.
 async fn fail_text(session: &mut Session, error: Error) -> Error {
-    let error = session.fail_statement(error).await;
+    let error = finish::fail_statement(session, error).await;
     if session.work.opened() == Opened::Pipeline {
         session.outbox.ends_text();
-        if let Err(worse) = end::sync(session).await {
+        if let Err(worse) = commit::sync(session).await {
             return worse;
         }
     }

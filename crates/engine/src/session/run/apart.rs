@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use pando_kernel::Execution;
 use pando_kernel::error::{Error, Result};
-use pando_pool::{Connection, Left};
 use pando_sql::{Edits, Syntax};
 
 use crate::handle::Manner;
@@ -12,8 +11,10 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::{dress, release};
 use crate::session::given::{Given, Order};
-use crate::session::run::connect::{Dressed, Started};
+use crate::session::run::jobs;
+use crate::session::run::jobs::{Dressed, Started};
 
 /// Starts a statement that stands on tables of its own, on a connection beside those of the transaction.
 pub(in crate::session) async fn start_apart(
@@ -26,7 +27,7 @@ pub(in crate::session) async fn start_apart(
     let unit = unit.ok_or_else(|| Error::internal("a plan without units"))?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
     session.place.handle().runs_on(&connection, Manner::Ask)?;
-    let mut swallow = session.dress(live, &mut connection)?;
+    let mut swallow = dress::dress(session, live, &mut connection)?;
     for text in session.settings.local() {
         let text = of_session(text, live.database.dialect.syntax());
         connection.start(Execution::Text(text.into()))?;
@@ -37,7 +38,8 @@ pub(in crate::session) async fn start_apart(
         swallow += 1;
     }
     let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
-    let given = session.give_jobs(
+    let given = jobs::give_jobs(
+        session,
         Dressed { connection, swallow },
         vec![0],
         Order { plan, given },
@@ -49,7 +51,7 @@ pub(in crate::session) async fn start_apart(
     match given {
         Ok(()) => Ok(started),
         Err(error) => {
-            session.release_channels(started.channels).await;
+            release::release_channels(session, started.channels).await;
             Err(error)
         }
     }
@@ -66,10 +68,4 @@ fn of_session(text: &str, syntax: &Syntax) -> String {
         edits.replace(second.span, "SESSION");
     }
     edits.apply(text)
-}
-
-/// Puts a connection back to how it was, tables of its own included, before it serves others.
-pub(in crate::session) fn put_back(connection: Connection) {
-    let mut connection = connection;
-    connection.taint(Left::Anything, None);
 }

@@ -31,11 +31,14 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{Merged, Reply, Verb};
+use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::grouped;
+use crate::session::run::jobs::grouped;
+use crate::session::run::leave;
 use crate::session::run::start::has_all;
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
@@ -151,7 +154,7 @@ async fn run_in_base(
             let channels = prepared.into_iter();
             let channels =
                 channels.map(|(connection, swallow, _)| Channel::new(connection, swallow, 0));
-            session.release_channels(channels.collect()).await;
+            release::release_channels(session, channels.collect()).await;
             failed?;
             Vec::new()
         }
@@ -176,7 +179,7 @@ async fn run_in_base(
             (Err(_), _) => {}
         }
     }
-    session.release_channels(channels).await;
+    release::release_channels(session, channels).await;
     let mut told = all?;
     told.sort_by_key(|(at, _)| *at);
     Ok(told)
@@ -227,8 +230,8 @@ async fn jobs_of(
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
-    let (mut connection, swallow) = session.taken_from_pool(live, unit, Aim::Reads).await?;
-    session.taint(live, &mut connection, plan);
+    let (mut connection, swallow) = lend::taken_from_pool(session, live, unit, Aim::Reads).await?;
+    leave::taint(session, live, &mut connection, plan);
     Ok((connection, swallow, jobs))
 }
 
@@ -274,7 +277,7 @@ async fn tell_of_base(
         }
     }
     if inputs.is_empty() {
-        return session.conclude(sum(ended.iter()), &verb).await;
+        return finish::conclude(session, sum(ended.iter()), &verb).await;
     }
     let limits = Limits { memory_bytes: session.place.properties().memory_bytes };
     let passed = MergePlan::iterate();
@@ -337,7 +340,8 @@ impl UnitWork<'_> {
             let dialect = self.live.database.dialect.as_ref();
             let reversible = Reversible::of(&job.statement, &table, &job.call.parameters, dialect)?;
             let mut unit = Unit::of(&mut self.connection, dialect)?;
-            let branch = self.global.branch(job.order);
+            let (statement, remaining) = job.order;
+            let branch = self.global.branch(statement, remaining);
             let reply = unit.run(&reversible, &job.call, &branch, &self.bounds).await?;
             if reply.logged {
                 self.logged.push(job.order.0);
@@ -356,7 +360,7 @@ impl UnitWork<'_> {
         let dialect = self.live.database.dialect.as_ref();
         let table = Unit::of(&mut self.connection, dialect)?.table(&place.1).await?;
         let table = Arc::new(table);
-        self.live.together.known.keep_table(place, (epoch, Arc::clone(&table)));
+        self.live.together.known.keep_table(place, epoch, Arc::clone(&table));
         Ok(table)
     }
 }

@@ -9,12 +9,13 @@ use pando_kernel::event::{Completion, Event};
 use pando_kernel::route::Spread;
 use pando_kernel::row::Rows;
 
-use crate::execute::{Channel, Heads};
+use crate::execute::{Channel, Heads, Meanwhile};
 use crate::plan::Plan;
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::Round;
 use crate::session::reply::pieces::Verb;
-use crate::session::run::release::Round;
 use crate::session::transaction::Work;
 
 /// When the connections of a query over several units go home.
@@ -70,7 +71,8 @@ pub(in crate::session) async fn beginnings(
 ) -> Result<Begun> {
     let mut heads = Heads::of(channels);
     let (mut may_part, mut parted) = (leave == Leave::Early, Vec::new());
-    while let Some(at) = heads.next(channels, may_part).await? {
+    let meanwhile = if may_part { Meanwhile::ReadsOn } else { Meanwhile::Nothing };
+    while let Some(at) = heads.next(channels, meanwhile).await? {
         may_part = can_go_home(session, &channels[at]);
         if !may_part {
             continue;
@@ -84,7 +86,7 @@ pub(in crate::session) async fn beginnings(
             rows: channel.take_kept(),
             completions: std::mem::take(&mut channel.completions),
         });
-        session.hand_back(channel, Round::Over);
+        release::hand_back(session, channel, Round::Over);
     }
     Ok(Begun { heads: heads.all(), parted })
 }

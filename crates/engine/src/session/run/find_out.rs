@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use pando_kernel::backend::Execution;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Context, Names, Spellings};
@@ -12,398 +11,370 @@ use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
-use pando_transaction::finish;
 
 use crate::catalog::TableMap;
 use crate::handle::Manner;
 use crate::plan;
 use crate::plan::{Planned, Purpose};
 use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
-use crate::session::transaction::temporary;
+use crate::session::run::{context, planning};
 
 /// How often planning may ask for something to be found out before it answers.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
 
-impl Session {
-    /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
-    pub(in crate::session) async fn ask(
-        &mut self,
-        live: &crate::snapshot::LiveDatabase,
-        unit: &str,
-        text: &str,
-    ) -> Result<Vec<Vec<pando_kernel::Value>>> {
-        // Inside a transaction its own connection answers: it sees the transaction's definitions, and another one would
-        // wait for their locks.
-        let lent = self.work.transaction_mut().lend(unit)?;
-        let inside = lent.is_some();
-        let mut connection = match lent {
-            Some(connection) => connection,
-            None => self.place.take(live.pool(unit)?).await?,
-        };
-        let answer = match self.place.handle().runs_on(&connection, Manner::Ask) {
-            Ok(()) if !inside && connection.session_state() != 0 => {
-                match undress(&mut connection).await {
-                    Ok(()) => answer(&mut connection, text).await,
-                    Err(error) => Err(error),
-                }
-            }
-            Ok(()) => answer(&mut connection, text).await,
-            Err(error) => Err(error),
-        };
-        self.release(connection).await;
-        answer
+/// Reads from the storage units what planning needs.
+///
+/// # Errors
+/// What the units say; nothing is remembered then.
+pub(in crate::session) async fn find_out(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    need: Need,
+) -> Result<()> {
+    match need {
+        Need::Tables => learn_tables(session, live).await,
+        Need::Columns(table) => learn_columns(session, live, table).await,
+        Need::Indexes => learn_indexes(session, live).await,
+        Need::Names(units) => learn_names(session, live, units).await,
+        Need::Aggregates => learn_aggregates(session, live).await,
+        Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
     }
 }
 
-impl Session {
-    /// Reads from the storage units what planning needs.
-    ///
-    /// # Errors
-    /// What the units say; nothing is remembered then.
-    pub(in crate::session) async fn find_out(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        need: Need,
-    ) -> Result<()> {
-        match need {
-            Need::Tables => self.learn_tables(live).await,
-            Need::Columns(table) => self.learn_columns(live, table).await,
-            Need::Indexes => self.learn_indexes(live).await,
-            Need::Names(units) => self.learn_names(live, units).await,
-            Need::Aggregates => self.learn_aggregates(live).await,
-            Need::Effects(unit) => self.learn_effects(live, &unit).await.map(drop),
-        }
-    }
-
-    /// Asks planning, and finds out what it asks for, until it has all that it needs to know.
-    ///
-    /// # Errors
-    /// What planning refuses, and what the units say.
-    pub(in crate::session) async fn find_out_until<T>(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        given: Option<&Given>,
-        mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<T, Need>>,
-    ) -> Result<T> {
-        for _ in 0..MAX_NEEDS {
-            let catalog = Arc::clone(self.work.catalog(live));
-            let epoch = catalog.epoch();
-            match self.in_context(live, given, &mut ask) {
-                Ok(Err(need)) => self.find_out(live, need).await?,
-                Ok(Ok(answer)) if catalog.epoch() == epoch => return Ok(answer),
-                // One half of it may rest on other columns than the other.
-                Ok(Ok(_)) => {}
-                Err(error) if unknown(&error) && catalog.forget_stale() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::internal("planning asks for ever more"))
-    }
-
-    /// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
-    /// without it.
-    pub(in crate::session) async fn look_at_table(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-    ) {
-        let is_one = matches!(
-            stmt.kind,
-            Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
-        );
-        if !is_one || live.database.dialect.lifted(Value::Int(0)).is_none() {
-            return;
-        }
-        let tables = visit::tables(&stmt.kind);
-        let [only] = &tables[..] else { return };
-        let [name] = &only.name.parts[..] else { return };
-        let name = name.key();
-        if self.work.catalog(live).columns(&name).is_none()
-            && let Err(error) = self.learn_columns(live, name).await
-        {
-            tracing::debug!(%error, "a table's columns could not be read");
-        }
-    }
-
-    async fn learn_indexes(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.work.catalog(live).epoch();
-        let mut indexes = HashMap::new();
-        if let Some(query) = live.database.dialect.indexes_query() {
-            for unit in &live.database.units {
-                for row in self.ask(live, unit, &query).await? {
-                    if let [Value::Text(index), Value::Text(table)] = &row[..] {
-                        let table = live.database.dialect.syntax().table_key(table);
-                        let owner = indexes.entry(index.to_lowercase()).or_insert(table.clone());
-                        if *owner != table {
-                            // Several tables have one of that name.
-                            owner.clear();
-                        }
-                    }
-                }
-            }
-        }
-        self.work.catalog(live).learn_indexes(epoch, indexes);
-        Ok(())
-    }
-
-    /// Asks those that take the units' writes: copies have no names of their own.
-    async fn learn_names(&mut self, live: &Arc<LiveDatabase>, units: Vec<UnitName>) -> Result<()> {
-        let epoch = self.work.catalog(live).epoch();
-        let mut names = Names::new();
-        if let Some(query) = live.database.dialect.names_query() {
-            let writers: BTreeSet<UnitName> = units
-                .iter()
-                .map(|unit| plan::writer_of(&live.database, Arc::clone(unit)))
-                .collect();
-            for unit in &writers {
-                let rows = self.ask(live, unit, &query).await?;
-                rows.iter().try_for_each(|row| read_name(row, &mut names))?;
-            }
-        }
-        self.work.catalog(live).learn_names(epoch, units, names);
-        Ok(())
-    }
-
-    async fn learn_aggregates(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.work.catalog(live).epoch();
-        let mut aggregates = HashSet::new();
-        if let Some(query) = live.database.dialect.aggregates_query() {
-            for unit in &live.database.units {
-                for row in self.ask(live, unit, &query).await? {
-                    if let [Value::Text(name)] = &row[..] {
-                        aggregates.insert(name.to_lowercase());
-                    }
-                }
-            }
-        }
-        self.work.catalog(live).learn_aggregates(epoch, aggregates);
-        Ok(())
-    }
-
-    /// Whether something had to be learnt of the effects of what was planned: it is to be planned anew then.
-    pub(in crate::session) async fn learns_of_effects(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        planned: &Planned,
-    ) -> Result<bool> {
-        let Planned::Run(plan) = planned else { return Ok(false) };
-        match self.in_context(live, None, |ctx| plan::unknown_effects(ctx, plan)) {
-            Some(unit) => self.learn_effects(live, &unit).await,
-            None => Ok(false),
-        }
-    }
-
-    /// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose
-    /// settings may be anything; where there is no other the statement does without, and its connection is taken for
-    /// one on which anything was done. Returns whether it was read.
-    pub(in crate::session) async fn learn_effects(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        unit: &UnitName,
-    ) -> Result<bool> {
-        let Some(effects) = live.database.dialect.effects() else { return Ok(false) };
-        let catalog = Arc::clone(self.work.catalog(live));
-        let (epoch, pool) = (catalog.epoch(), live.pool(unit)?);
-        let idle = self.place.take_idle(pool)?;
-        let taken = match idle {
-            Some(idle) => Some(idle),
-            None if self.holds_connections() => None,
-            None => Some(self.place.take(pool).await?),
-        };
-        let Some(mut connection) = taken else { return Ok(false) };
-        // Before it is asked: whoever defines something meanwhile is not told of.
-        let number = pool.definitions();
-        let read = match self.place.handle().runs_on(&connection, Manner::Ask) {
-            Ok(()) => {
-                let runtime = &**self.place.runtime();
-                read_effects(&mut connection, effects, runtime).await
-            }
-            Err(error) => Err(error),
-        };
-        self.release(connection).await;
-        let is_learnt = catalog.learn_effects(epoch, Arc::clone(unit), read?);
-        // What a transaction knows for itself alone tells others nothing.
-        let is_everybodys = Arc::ptr_eq(&catalog, &live.catalog);
-        if let Some(number) = number.filter(|_| is_learnt && is_everybodys) {
-            live.pool(unit)?.settle(number);
-        }
-        Ok(true)
-    }
-
-    /// Whether the session has connections that others may wait for, while it would wait for a further one.
-    fn holds_connections(&self) -> bool {
-        self.place.handle().has_some()
-            || !self.work.transaction().units().is_empty()
-            || self.temporary.are_there()
-    }
-
-    async fn learn_tables(&mut self, live: &Arc<LiveDatabase>) -> Result<()> {
-        let epoch = self.work.catalog(live).epoch();
-        let query = live.database.dialect.tables_query();
-        let syntax = live.database.dialect.syntax();
-        let mut tables: TableMap = HashMap::new();
-        let mut sequences: TableMap = HashMap::new();
-        let mut spellings = Spellings::new();
-        for unit in &live.database.units {
-            for row in self.ask(live, unit, &query).await? {
-                let Some(Value::Text(name)) = row.get(1) else { continue };
-                let key = syntax.table_key(name);
-                if let Some(known) = spellings.get_mut(&key) {
-                    known.insert(name.clone());
-                } else if key != *name {
-                    // One that is spelled like the key may have come before.
-                    let plain = tables.contains_key(&key).then(|| key.clone());
-                    let both = plain.into_iter().chain([name.clone()]);
-                    spellings.insert(key.clone(), both.collect());
-                }
-                let is_sequence = row.get(2) == Some(&Value::Bool(true));
-                if is_sequence {
-                    sequences.entry(key.clone()).or_default().push(Arc::clone(unit));
-                }
-                let units = tables.entry(key).or_default();
-                // Of what is on every unit alike the first one counts.
-                if units.is_empty() || !is_sequence {
-                    units.push(Arc::clone(unit));
-                }
-            }
-        }
-        for units in tables.values_mut().chain(sequences.values_mut()) {
-            units.dedup();
-        }
-        self.work.catalog(live).learn_tables(epoch, (tables, sequences), spellings);
-        Ok(())
-    }
-
-    /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have
-    /// some of their own. A unit without the relation says so itself when it is asked.
-    async fn shared_columns(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        query: &str,
-    ) -> Result<Vec<TableColumn>> {
-        let dialect = Arc::clone(&live.database.dialect);
-        let mut shared: Option<Vec<TableColumn>> = None;
-        let any = plan::any_unit_of(&live.database)?;
-        let others = live.database.units.iter().filter(|unit| **unit != any);
-        for unit in std::iter::once(&any).chain(others) {
-            let rows = self.ask(live, unit, query).await?;
-            let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
-            let columns = columns?;
-            match &mut shared {
-                None => shared = Some(columns),
-                Some(_) if columns.is_empty() => {}
-                Some(shared) => {
-                    shared.retain(|own| columns.iter().any(|other| other.name == own.name));
-                }
-            }
-        }
-        Ok(shared.unwrap_or_default())
-    }
-
-    /// What servers call a table that stands under its own name.
-    async fn spelled(&mut self, live: &Arc<LiveDatabase>, key: &str) -> Result<String> {
-        if live.database.dialect.syntax().exact_tables {
-            return Ok(key.to_owned());
-        }
-        if self.work.catalog(live).spellings().is_none() {
-            self.learn_tables(live).await?;
-        }
-        let spellings = self.work.catalog(live).spellings();
-        let known = spellings.as_ref().and_then(|spellings| spellings.get(key));
-        let mut known: Vec<&String> = known.into_iter().flatten().collect();
-        known.sort_unstable();
-        match &known[..] {
-            [] => Ok(key.to_owned()),
-            [only] => Ok((*only).clone()),
-            [first, second, ..] => Err(Error::unsupported(
-                20032,
-                format!(
-                    "tables `{first}` and `{second}` differ by case only, and this statement needs the columns of one of them"
-                ),
-                "rename one of them",
-            )),
-        }
-    }
-
-    /// Asks the unit that a query of the table would go to: the rooms know which that is.
-    async fn learn_columns(&mut self, live: &Arc<LiveDatabase>, table: String) -> Result<()> {
-        if temporary::temporaries(self).is_some_and(|own| own.names.contains(&table)) {
-            // What is learnt is everybody's, and about the table that it hides.
-            return Err(Error::unsupported(
-                30001,
-                format!("the columns of temporary table `{table}` are known to its server alone"),
-                "use a table with a name of its own",
-            ));
-        }
-        let dialect = Arc::clone(&live.database.dialect);
-        if let Some((schema, relation)) = table.split_once('.')
-            && dialect.presentation().is_some()
-        {
-            let query = dialect.columns_query(Some(schema), relation);
-            let columns = self.shared_columns(live, &query).await?;
-            let catalog = self.work.catalog(live);
-            catalog.learn_columns(catalog.epoch(), table, columns);
-            return Ok(());
-        }
-        let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
-        let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-        // Without forgetting what was learnt of other tables: a statement may need the columns of several.
-        let planned = self.sought_by(live, None, |ctx| {
-            match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
-                // Reading them would begin here again, and so on until the stack is full; those of the vendor's own
-                // relations, which stand under their schemas' names, are read without any planning.
-                Ok(Err(Need::Columns(needed))) if !needed.contains('.') => {
-                    Err(Error::internal(format!(
-                        "a room needs the columns of `{needed}` to say where table `{table}` is"
-                    )))
-                }
-                known => known,
-            }
-        });
-        let unit = match Box::pin(planned).await {
-            Ok(Planned::Run(plan)) => plan.units.into_iter().next(),
-            Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) => {
-                return Err(Error::internal("a table's query is planned as no single query is"));
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
+/// Asks planning, and finds out what it asks for, until it has all that it needs to know.
+///
+/// # Errors
+/// What planning refuses, and what the units say.
+pub(in crate::session) async fn find_out_until<T>(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: Option<&Given>,
+    mut ask: impl FnMut(&Context<'_>) -> Result<std::result::Result<T, Need>>,
+) -> Result<T> {
+    for _ in 0..MAX_NEEDS {
+        let catalog = Arc::clone(session.work.catalog(live));
+        let epoch = catalog.epoch();
+        match context::in_context(session, live, given, &mut ask) {
+            Ok(Err(need)) => find_out(session, live, need).await?,
+            Ok(Ok(answer)) if catalog.epoch() == epoch => return Ok(answer),
+            // One half of it may rest on other columns than the other.
+            Ok(Ok(_)) => {}
+            Err(error) if unknown(&error) && catalog.forget_stale() => {}
             Err(error) => return Err(error),
-        };
-        // Only now: finding the unit may itself have made the catalogue forget.
-        let epoch = self.work.catalog(live).epoch();
-        let Some(unit) = unit else {
-            self.work.catalog(live).learn_columns(epoch, table, Vec::new());
-            return Ok(());
-        };
-        let actual = match unit.target.actual(&table) {
-            Some(actual) => actual.to_owned(),
-            None => self.spelled(live, &table).await?,
-        };
-        let query = dialect.columns_query(None, &actual);
-        let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-        let rows = match self.ask(live, &writer, &query).await {
-            // Nobody defines anything while it is away.
-            Err(error) if writer != unit.target.unit && is_away(&error) => {
-                self.ask(live, &unit.target.unit, &query).await?
-            }
-            asked => asked?,
-        };
-        let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
-        let mut columns = columns?;
-        if let Some(presentation) = dialect.presentation() {
-            let unit = number_of(&live.database, &unit.target.unit);
-            let own = columns.iter_mut().map(|column| &mut column.attribute);
-            for own in own.filter(|own| own.relation != 0) {
-                own.relation = presentation.relation_number(own.relation, unit);
+        }
+    }
+    Err(Error::internal("planning asks for ever more"))
+}
+
+/// Finds out of a text's one table what lifting numbers out of the text needs to know. The statement does well
+/// without it.
+pub(in crate::session) async fn look_at_table(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+) {
+    let is_one =
+        matches!(stmt.kind, Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
+    if !is_one || live.database.dialect.lifted(Value::Int(0)).is_none() {
+        return;
+    }
+    let tables = visit::tables(&stmt.kind);
+    let [only] = &tables[..] else { return };
+    let [name] = &only.name.parts[..] else { return };
+    let name = name.key();
+    if session.work.catalog(live).columns(&name).is_none()
+        && let Err(error) = learn_columns(session, live, name).await
+    {
+        tracing::debug!(%error, "a table's columns could not be read");
+    }
+}
+
+async fn learn_indexes(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
+    let epoch = session.work.catalog(live).epoch();
+    let mut indexes = HashMap::new();
+    if let Some(query) = live.database.dialect.indexes_query() {
+        for unit in &live.database.units {
+            for row in ask::ask(session, live, unit, &query).await? {
+                if let [Value::Text(index), Value::Text(table)] = &row[..] {
+                    let table = live.database.dialect.syntax().table_key(table);
+                    let owner = indexes.entry(index.to_lowercase()).or_insert(table.clone());
+                    if *owner != table {
+                        // Several tables have one of that name.
+                        owner.clear();
+                    }
+                }
             }
         }
-        self.work.catalog(live).learn_columns(epoch, table, columns);
-        Ok(())
     }
+    session.work.catalog(live).learn_indexes(epoch, indexes);
+    Ok(())
+}
+
+/// Asks those that take the units' writes: copies have no names of their own.
+async fn learn_names(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    units: Vec<UnitName>,
+) -> Result<()> {
+    let epoch = session.work.catalog(live).epoch();
+    let mut names = Names::new();
+    if let Some(query) = live.database.dialect.names_query() {
+        let writers: BTreeSet<UnitName> =
+            units.iter().map(|unit| plan::writer_of(&live.database, Arc::clone(unit))).collect();
+        for unit in &writers {
+            let rows = ask::ask(session, live, unit, &query).await?;
+            rows.iter().try_for_each(|row| read_name(row, &mut names))?;
+        }
+    }
+    session.work.catalog(live).learn_names(epoch, units, names);
+    Ok(())
+}
+
+async fn learn_aggregates(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
+    let epoch = session.work.catalog(live).epoch();
+    let mut aggregates = HashSet::new();
+    if let Some(query) = live.database.dialect.aggregates_query() {
+        for unit in &live.database.units {
+            for row in ask::ask(session, live, unit, &query).await? {
+                if let [Value::Text(name)] = &row[..] {
+                    aggregates.insert(name.to_lowercase());
+                }
+            }
+        }
+    }
+    session.work.catalog(live).learn_aggregates(epoch, aggregates);
+    Ok(())
+}
+
+/// Whether something had to be learnt of the effects of what was planned: it is to be planned anew then.
+pub(in crate::session) async fn learns_of_effects(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    planned: &Planned,
+) -> Result<bool> {
+    let Planned::Run(plan) = planned else { return Ok(false) };
+    match context::in_context(session, live, None, |ctx| plan::unknown_effects(ctx, plan)) {
+        Some(unit) => learn_effects(session, live, &unit).await,
+        None => Ok(false),
+    }
+}
+
+/// Reads which names of a unit may have effects on connections. Never asked on a connection of a transaction, whose
+/// settings may be anything; where there is no other the statement does without, and its connection is taken for
+/// one on which anything was done. Returns whether it was read.
+pub(in crate::session) async fn learn_effects(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    unit: &UnitName,
+) -> Result<bool> {
+    let Some(effects) = live.database.dialect.effects() else { return Ok(false) };
+    let catalog = Arc::clone(session.work.catalog(live));
+    let (epoch, pool) = (catalog.epoch(), live.pool(unit)?);
+    let idle = session.place.take_idle(pool)?;
+    let taken = match idle {
+        Some(idle) => Some(idle),
+        None if holds_connections(session) => None,
+        None => Some(session.place.take(pool).await?),
+    };
+    let Some(mut connection) = taken else { return Ok(false) };
+    // Before it is asked: whoever defines something meanwhile is not told of.
+    let number = pool.definitions();
+    let read = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => {
+            let runtime = &**session.place.runtime();
+            read_effects(&mut connection, effects, runtime).await
+        }
+        Err(error) => Err(error),
+    };
+    release::release(session, connection).await;
+    let is_learnt = catalog.learn_effects(epoch, Arc::clone(unit), read?);
+    // What a transaction knows for itself alone tells others nothing.
+    let is_everybodys = Arc::ptr_eq(&catalog, &live.catalog);
+    if let Some(number) = number.filter(|_| is_learnt && is_everybodys) {
+        live.pool(unit)?.settle(number);
+    }
+    Ok(true)
+}
+
+/// Whether the session has connections that others may wait for, while it would wait for a further one.
+fn holds_connections(session: &Session) -> bool {
+    session.place.handle().has_some()
+        || !session.work.transaction().units().is_empty()
+        || session.temporary.are_there()
+}
+
+async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
+    let epoch = session.work.catalog(live).epoch();
+    let query = live.database.dialect.tables_query();
+    let syntax = live.database.dialect.syntax();
+    let mut tables: TableMap = HashMap::new();
+    let mut sequences: TableMap = HashMap::new();
+    let mut spellings = Spellings::new();
+    for unit in &live.database.units {
+        for row in ask::ask(session, live, unit, &query).await? {
+            let Some(Value::Text(name)) = row.get(1) else { continue };
+            let key = syntax.table_key(name);
+            if let Some(known) = spellings.get_mut(&key) {
+                known.insert(name.clone());
+            } else if key != *name {
+                // One that is spelled like the key may have come before.
+                let plain = tables.contains_key(&key).then(|| key.clone());
+                let both = plain.into_iter().chain([name.clone()]);
+                spellings.insert(key.clone(), both.collect());
+            }
+            let is_sequence = row.get(2) == Some(&Value::Bool(true));
+            if is_sequence {
+                sequences.entry(key.clone()).or_default().push(Arc::clone(unit));
+            }
+            let units = tables.entry(key).or_default();
+            // Of what is on every unit alike the first one counts.
+            if units.is_empty() || !is_sequence {
+                units.push(Arc::clone(unit));
+            }
+        }
+    }
+    for units in tables.values_mut().chain(sequences.values_mut()) {
+        units.dedup();
+    }
+    session.work.catalog(live).learn_tables(epoch, tables, sequences, spellings);
+    Ok(())
+}
+
+/// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have
+/// some of their own. A unit without the relation says so itself when it is asked.
+async fn shared_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    query: &str,
+) -> Result<Vec<TableColumn>> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let mut shared: Option<Vec<TableColumn>> = None;
+    let any = plan::any_unit_of(&live.database)?;
+    let others = live.database.units.iter().filter(|unit| **unit != any);
+    for unit in std::iter::once(&any).chain(others) {
+        let rows = ask::ask(session, live, unit, query).await?;
+        let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
+        let columns = columns?;
+        match &mut shared {
+            None => shared = Some(columns),
+            Some(_) if columns.is_empty() => {}
+            Some(shared) => {
+                shared.retain(|own| columns.iter().any(|other| other.name == own.name));
+            }
+        }
+    }
+    Ok(shared.unwrap_or_default())
+}
+
+/// What servers call a table that stands under its own name.
+async fn spelled(session: &mut Session, live: &Arc<LiveDatabase>, key: &str) -> Result<String> {
+    if live.database.dialect.syntax().exact_tables {
+        return Ok(key.to_owned());
+    }
+    if session.work.catalog(live).spellings().is_none() {
+        learn_tables(session, live).await?;
+    }
+    let spellings = session.work.catalog(live).spellings();
+    let known = spellings.as_ref().and_then(|spellings| spellings.get(key));
+    let mut known: Vec<&String> = known.into_iter().flatten().collect();
+    known.sort_unstable();
+    match &known[..] {
+        [] => Ok(key.to_owned()),
+        [only] => Ok((*only).clone()),
+        [first, second, ..] => Err(Error::unsupported(
+            20032,
+            format!(
+                "tables `{first}` and `{second}` differ by case only, and this statement needs the columns of one of them"
+            ),
+            "rename one of them",
+        )),
+    }
+}
+
+/// Asks the unit that a query of the table would go to: the rooms know which that is.
+async fn learn_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    table: String,
+) -> Result<()> {
+    if session
+        .temporary
+        .shown(session.place.current())
+        .is_some_and(|own| own.names.contains(&table))
+    {
+        // What is learnt is everybody's, and about the table that it hides.
+        return Err(Error::unsupported(
+            30001,
+            format!("the columns of temporary table `{table}` are known to its server alone"),
+            "use a table with a name of its own",
+        ));
+    }
+    let dialect = Arc::clone(&live.database.dialect);
+    if let Some((schema, relation)) = table.split_once('.')
+        && dialect.presentation().is_some()
+    {
+        let query = dialect.columns_query(Some(schema), relation);
+        let columns = shared_columns(session, live, &query).await?;
+        let catalog = session.work.catalog(live);
+        catalog.learn_columns(catalog.epoch(), table, columns);
+        return Ok(());
+    }
+    let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
+    let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
+    // Without forgetting what was learnt of other tables: a statement may need the columns of several.
+    let planned = planning::sought_by(session, live, None, |ctx| {
+        match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
+            // Reading them would begin here again, and so on until the stack is full; those of the vendor's own
+            // relations, which stand under their schemas' names, are read without any planning.
+            Ok(Err(Need::Columns(needed))) if !needed.contains('.') => Err(Error::internal(
+                format!("a room needs the columns of `{needed}` to say where table `{table}` is"),
+            )),
+            known => known,
+        }
+    });
+    let unit = match Box::pin(planned).await {
+        Ok(Planned::Run(plan)) => plan.units.into_iter().next(),
+        Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) => {
+            return Err(Error::internal("a table's query is planned as no single query is"));
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
+        Err(error) => return Err(error),
+    };
+    // Only now: finding the unit may itself have made the catalogue forget.
+    let epoch = session.work.catalog(live).epoch();
+    let Some(unit) = unit else {
+        session.work.catalog(live).learn_columns(epoch, table, Vec::new());
+        return Ok(());
+    };
+    let actual = match unit.target.actual(&table) {
+        Some(actual) => actual.to_owned(),
+        None => spelled(session, live, &table).await?,
+    };
+    let query = dialect.columns_query(None, &actual);
+    let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
+    let rows = match ask::ask(session, live, &writer, &query).await {
+        // Nobody defines anything while it is away.
+        Err(error) if writer != unit.target.unit && is_away(&error) => {
+            ask::ask(session, live, &unit.target.unit, &query).await?
+        }
+        asked => asked?,
+    };
+    let columns: Result<Vec<_>> = rows.iter().map(|row| dialect.read_column(row)).collect();
+    let mut columns = columns?;
+    if let Some(presentation) = dialect.presentation() {
+        let unit = number_of(&live.database, &unit.target.unit);
+        let own = columns.iter_mut().map(|column| &mut column.attribute);
+        for own in own.filter(|own| own.relation != 0) {
+            own.relation = presentation.relation_number(own.relation, unit);
+        }
+    }
+    session.work.catalog(live).learn_columns(epoch, table, columns);
+    Ok(())
 }
 
 /// A row of the dialect's query for names.
@@ -421,23 +392,6 @@ fn is_away(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unavailable { .. })
 }
 
-/// Puts a connection back to how it was after login.
-pub(crate) async fn undress(connection: &mut pando_pool::Connection) -> Result<()> {
-    connection.set_session_state(UNKNOWN);
-    connection.start(Execution::Reset)?;
-    finish(connection).await?;
-    connection.set_session_state(0);
-    Ok(())
-}
-
-/// One reply read to its end, its rows decoded.
-pub(crate) async fn answer(
-    connection: &mut pando_pool::Connection,
-    text: &str,
-) -> Result<Vec<Vec<pando_kernel::Value>>> {
-    pando_transaction::rows(&mut **connection, text).await
-}
-
 /// What of a unit may have effects on connections, asked on a connection that is as after login.
 pub(crate) async fn read_effects(
     connection: &mut pando_pool::Connection,
@@ -445,9 +399,9 @@ pub(crate) async fn read_effects(
     runtime: &dyn Runtime,
 ) -> Result<Effectful> {
     if connection.session_state() != 0 {
-        undress(connection).await?;
+        ask::undress(connection).await?;
     }
-    let rows = answer(connection, effects.query()).await?;
+    let rows = ask::answer(connection, effects.query()).await?;
     let length = |value: &Value| if let Value::Text(text) = value { text.len() } else { 0 };
     if rows.iter().flatten().map(length).sum::<usize>() > LONG {
         // Sources of hundreds of routines take milliseconds to judge.

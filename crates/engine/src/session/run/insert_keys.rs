@@ -14,6 +14,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
+use crate::session::run::find_out;
 
 /// Whether the statement gives every row a key where the server would generate one.
 pub(in crate::session) async fn gives_keys(
@@ -30,7 +31,7 @@ pub(in crate::session) async fn gives_keys(
     let Some(table) = insert.table.name.parts.last() else { return Ok(false) };
     let table = table.key();
     if session.work.catalog(live).columns(&table).is_none() {
-        Box::pin(session.find_out(live, Need::Columns(table.clone()))).await?;
+        Box::pin(find_out::find_out(session, live, Need::Columns(table.clone()))).await?;
     }
     let Some(columns) = session.work.catalog(live).columns(&table) else { return Ok(false) };
     let Some(at) = columns.iter().position(|column| column.auto_increment) else {

@@ -15,56 +15,54 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::settings::Settings;
 
-impl Session {
-    /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
-    /// it serves others. Returns how many replies belong to it.
-    pub(in crate::session) fn lay(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) -> Result<usize> {
-        self.taint(live, connection, plan);
-        if !plan.before.is_empty() {
-            connection.spoil();
-        }
-        for text in &plan.before {
-            // What runs under it must not run without it, nor without a transaction that could not begin.
-            connection.start(Execution::Aside(Arc::clone(text)))?;
-        }
-        let key = self.key(live, connection.unit(), plan);
-        if let Some(text) = &key {
-            connection.start(Execution::Aside(text.as_str().into()))?;
-        }
-        Ok(plan.before.len() + usize::from(key.is_some()))
+/// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
+/// it serves others. Returns how many replies belong to it.
+pub(in crate::session) fn lay(
+    session: &Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    plan: &Plan,
+) -> Result<usize> {
+    taint(session, live, connection, plan);
+    if !plan.before.is_empty() {
+        connection.spoil();
     }
+    for text in &plan.before {
+        // What runs under it must not run without it, nor without a transaction that could not begin.
+        connection.start(Execution::Aside(Arc::clone(text)))?;
+    }
+    let key = key(session, live, connection.unit(), plan);
+    if let Some(text) = &key {
+        connection.start(Execution::Aside(text.as_str().into()))?;
+    }
+    Ok(plan.before.len() + usize::from(key.is_some()))
+}
 
-    /// What tells a connection which key this session has generated last, before a plan that may ask for it by a
-    /// function of a user's.
-    fn key(&self, live: &LiveDatabase, unit: &UnitName, plan: &Plan) -> Option<String> {
-        if plan.leaves == Leaves::Nothing {
-            return None;
-        }
-        let effects = live.database.dialect.effects()?;
-        let known = self.work.catalog(live).effectful(unit);
-        let reads_key = known.is_none_or(|known| known.reads_key);
-        reads_key.then(|| effects.key(self.place.facts().last_insert_id)).flatten()
+/// What tells a connection which key this session has generated last, before a plan that may ask for it by a
+/// function of a user's.
+fn key(session: &Session, live: &LiveDatabase, unit: &UnitName, plan: &Plan) -> Option<String> {
+    if plan.leaves == Leaves::Nothing {
+        return None;
     }
+    let effects = live.database.dialect.effects()?;
+    let known = session.work.catalog(live).effectful(unit);
+    let reads_key = known.is_none_or(|known| known.reads_key);
+    reads_key.then(|| effects.key(session.place.facts().last_insert_id)).flatten()
+}
 
-    /// Has a connection forget what a plan may leave on it when it goes back. What the plan rests on may hold no
-    /// longer, as somebody may have defined something since that was read: then it may leave anything.
-    pub(in crate::session) fn taint(
-        &self,
-        live: &LiveDatabase,
-        connection: &mut Connection,
-        plan: &Plan,
-    ) {
-        let holds = plan.judged.is_none_or(|epoch| {
-            connection.relies_on_definitions() && epoch == self.work.catalog(live).epoch()
-        });
-        let least = if holds { Leaves::Nothing } else { Leaves::Anything };
-        self.settings.taint(live, connection, plan.leaves.max(least));
-    }
+/// Has a connection forget what a plan may leave on it when it goes back. What the plan rests on may hold no
+/// longer, as somebody may have defined something since that was read: then it may leave anything.
+pub(in crate::session) fn taint(
+    session: &Session,
+    live: &LiveDatabase,
+    connection: &mut Connection,
+    plan: &Plan,
+) {
+    let holds = plan.judged.is_none_or(|epoch| {
+        connection.relies_on_definitions() && epoch == session.work.catalog(live).epoch()
+    });
+    let least = if holds { Leaves::Nothing } else { Leaves::Anything };
+    session.settings.taint(live, connection, plan.leaves.max(least));
 }
 
 impl Settings {

@@ -12,8 +12,10 @@ use crate::handle::Manner;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::{dress, release};
 use crate::session::given::Order;
-use crate::session::run::connect::{Dressed, Started, grouped};
+use crate::session::run::jobs::{Dressed, Started, grouped};
+use crate::session::run::{jobs, leave};
 
 /// Who has connections to some units waits so long for one to another with them in hand; then it gives them back and
 /// waits with none. One slow or silent unit would else have, through those who wait for it, the connections of all.
@@ -49,7 +51,8 @@ pub(in crate::session) async fn start_from_pools(
         };
         let Some(connections) = taken else {
             let scarce = Arc::clone(unit);
-            Box::pin(session.release_channels(std::mem::take(&mut started.channels))).await;
+            Box::pin(release::release_channels(session, std::mem::take(&mut started.channels)))
+                .await;
             started.jobs.clear();
             returns += 1;
             groups = grouped(live, plan);
@@ -63,9 +66,9 @@ pub(in crate::session) async fn start_from_pools(
         let mut jobs = jobs.into_iter();
         for (mut connection, share) in connections.into_iter().zip(shares) {
             session.place.handle().runs_on(&connection, Manner::Ask)?;
-            let mut swallow = session.dress(live, &mut connection)?;
+            let mut swallow = dress::dress(session, live, &mut connection)?;
             if plan.writes && swallow > 0 {
-                let dressed = Box::pin(session.await_dress(&mut connection, swallow)).await;
+                let dressed = Box::pin(dress::await_dress(session, &mut connection, swallow)).await;
                 if let Err(error) = dressed {
                     // It may be being cancelled: it goes home with the others.
                     started.channels.push(Channel::new(connection, 0, 0));
@@ -73,9 +76,9 @@ pub(in crate::session) async fn start_from_pools(
                 }
                 swallow = 0;
             }
-            swallow += session.lay(live, &mut connection, plan)?;
+            swallow += leave::lay(session, live, &mut connection, plan)?;
             let part = jobs.by_ref().take(share).collect();
-            session.give_jobs(Dressed { connection, swallow }, part, order, started)?;
+            jobs::give_jobs(session, Dressed { connection, swallow }, part, order, started)?;
         }
         at += 1;
     }

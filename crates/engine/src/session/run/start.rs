@@ -2,29 +2,31 @@
 
 use std::sync::Arc;
 
-use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
-use pando_sql::ast::{Kind, QueryBody};
+use pando_kernel::{Columns, Value};
+use pando_sql::ast::{InsertSource, Kind, QueryBody};
 
 use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
+use crate::plan::Plan;
 
 use crate::session::Session;
+use crate::session::connections::release;
+use crate::session::connections::release::Rest;
 use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
+use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
-use crate::session::run::connect::Started;
 use crate::session::run::early_release::{Begun, Parted};
-use crate::session::run::finish::{first_key, upserts};
-use crate::session::run::release::Rest;
-use crate::session::run::{early_release, insert_keys};
+use crate::session::run::jobs::Started;
+use crate::session::run::{connect, early_release, insert_keys};
 
 impl Verb {
     /// Of a planned statement.
@@ -52,166 +54,163 @@ impl Verb {
     }
 }
 
-impl Session {
-    /// One unit: its reply is passed on.
-    pub(in crate::session) async fn start_one(
-        &mut self,
-        run: Run<'_>,
-        given: &mut Given,
-        verb: Verb,
-    ) -> Result<()> {
-        let Some(unit) = run.plan.units.first() else {
-            return Err(Error::internal("a plan without units"));
-        };
-        let channel = self.start_unit(run.live, run.plan, unit, given).await?;
-        let pass = Pass {
-            channel,
-            origin: Origin::of(run.live, run.plan),
-            turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
-            columns: None,
-            completion: None,
-            rows: 0,
-            refusal: None,
-            verb,
-        };
-        self.outbox.answers_with(Reply::Pass(Box::new(pass)));
-        Ok(())
-    }
+/// One unit: its reply is passed on.
+pub(in crate::session) async fn start_one(
+    session: &mut Session,
+    run: Run<'_>,
+    given: &mut Given,
+    verb: Verb,
+) -> Result<()> {
+    let Some(unit) = run.plan.units.first() else {
+        return Err(Error::internal("a plan without units"));
+    };
+    let channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
+    let pass = Pass {
+        channel,
+        origin: Origin::of(run.live, run.plan),
+        turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
+        columns: None,
+        completion: None,
+        rows: 0,
+        refusal: None,
+        verb,
+    };
+    session.outbox.answers_with(Reply::Pass(Box::new(pass)));
+    Ok(())
+}
 
-    /// Several units: reads the beginning of each reply, then merges rows or adds up counts.
-    pub(in crate::session) async fn start_many(
-        &mut self,
-        run: Run<'_>,
-        given: &Given,
-        verb: Verb,
-    ) -> Result<()> {
-        let Run { live, stmt, plan } = run;
-        let splice = splice(&stmt.kind, plan.units.len())?;
-        let mut started = self.start_units(live, plan, given).await?;
-        if verb.defines {
-            started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
+/// Several units: reads the beginning of each reply, then merges rows or adds up counts.
+pub(in crate::session) async fn start_many(
+    session: &mut Session,
+    run: Run<'_>,
+    given: &Given,
+    verb: Verb,
+) -> Result<()> {
+    let Run { live, stmt, plan } = run;
+    let splice = splice(&stmt.kind, plan.units.len())?;
+    let mut started = connect::start_units(session, live, plan, given).await?;
+    if verb.defines {
+        started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
+    }
+    let Started { mut channels, jobs } = started;
+    let leave = session.work.leave(plan, &verb, &jobs);
+    let result = match early_release::beginnings(session, &mut channels, leave).await {
+        Ok(Begun { mut heads, .. })
+            if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
+        {
+            session.outbox.tell_all(heads.drain(..).flatten().next());
+            let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
+            let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
+            session.outbox.answers_with(Reply::CopyOut(Box::new(copy)));
+            return Ok(());
         }
-        let Started { mut channels, jobs } = started;
-        let leave = self.work.leave(plan, &verb, &jobs);
-        let result = match early_release::beginnings(self, &mut channels, leave).await {
-            Ok(Begun { mut heads, .. })
-                if heads.iter().any(|head| matches!(head, Some(Event::CopyOut(_)))) =>
-            {
-                self.outbox.tell_all(heads.drain(..).flatten().next());
-                let splice = splice.ok_or_else(|| Error::internal("a COPY nobody asked for"))?;
-                let copy = CopyOut { channels, splice, at: 0, ended: false, verb };
-                self.outbox.answers_with(Reply::CopyOut(Box::new(copy)));
-                return Ok(());
+        Ok(Begun { heads, parted })
+            if parted.is_empty() && heads.iter().all(|head| columns_of(head).is_none()) =>
+        {
+            run_out(&mut channels).await.map(|()| None)
+        }
+        Ok(begun) => Ok(Some(begun)),
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(None) => {
+            // Where all do the same thing the answer is the first target's.
+            let leading = jobs.iter().position(|jobs| jobs.contains(&0));
+            if let (Spread::Same, Some(leading)) = (plan.spread, leading) {
+                channels.swap(0, leading);
             }
-            Ok(Begun { heads, parted })
-                if parted.is_empty() && heads.iter().all(|head| columns_of(head).is_none()) =>
-            {
-                run_out(&mut channels).await.map(|()| None)
-            }
-            Ok(begun) => Ok(Some(begun)),
-            Err(error) => Err(error),
-        };
-        match result {
-            Ok(None) => {
-                // Where all do the same thing the answer is the first target's.
-                let leading = jobs.iter().position(|jobs| jobs.contains(&0));
-                if let (Spread::Same, Some(leading)) = (plan.spread, leading) {
-                    channels.swap(0, leading);
-                }
-                self.end_counts(channels, plan, &verb).await
-            }
-            Ok(Some(begun)) => self.merge(run, verb, Started { channels, jobs }, begun).await,
+            finish::end_counts(session, channels, plan, &verb).await
+        }
+        Ok(Some(begun)) => merge(session, run, verb, Started { channels, jobs }, begun).await,
+        Err(error) => {
+            let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
+            release::stop(session, &mut channels, rest).await;
+            release::undo_if_open(session, &mut channels).await;
+            release::release_channels(session, channels).await;
+            Err(error)
+        }
+    }
+}
+
+pub(in crate::session) async fn merge(
+    session: &mut Session,
+    run: Run<'_>,
+    verb: Verb,
+    started: Started,
+    begun: Begun,
+) -> Result<()> {
+    let Run { live, plan, .. } = run;
+    let Started { mut channels, jobs } = started;
+    let Begun { heads, parted } = begun;
+    let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
+    let numbered = plan.merge.turns.is_some();
+    let in_turn =
+        plan.merge.order.is_empty() && plan.merge.group.is_none() && plan.merge.distinct.is_none();
+    let limit = session.place.properties().memory_bytes;
+    let dialect = Arc::clone(&live.database.dialect);
+    let origin = Origin::of(live, plan);
+    let dress = move |mut columns: Columns| {
+        origin.rename(&mut columns);
+        columns
+    };
+    let same = plan.spread == Spread::Same;
+    let (inputs, shared, loaded) = if !same && !numbered && (one_each || in_turn) {
+        let shared = share(channels);
+        let columns = heads.iter().filter_map(columns_of).cloned();
+        let input =
+            |(columns, channel)| Input { columns, rows: Source::Stream(Arc::clone(channel)) };
+        let mut inputs: Vec<_> = columns.zip(&shared).map(input).collect();
+        let loaded = among(&mut inputs, parted);
+        // The client is told those of the first.
+        if let Some(first) = inputs.first_mut() {
+            first.columns = dress(first.columns.clone());
+        }
+        (inputs, shared, loaded)
+    } else {
+        let replies = match load(&mut channels, heads, limit).await {
+            Ok(replies) => replies,
             Err(error) => {
-                let rest = if verb.defines { Rest::Wanted } else { Rest::Useless };
-                self.stop(&mut channels, rest).await;
-                self.undo_if_open(&mut channels).await;
-                self.release_channels(channels).await;
-                Err(error)
+                release::abort(session, channels).await;
+                return Err(error);
             }
-        }
-    }
-
-    pub(in crate::session) async fn merge(
-        &mut self,
-        run: Run<'_>,
-        verb: Verb,
-        started: Started,
-        begun: Begun,
-    ) -> Result<()> {
-        let Run { live, plan, .. } = run;
-        let Started { mut channels, jobs } = started;
-        let Begun { heads, parted } = begun;
-        let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
-        let numbered = plan.merge.turns.is_some();
-        let in_turn = plan.merge.order.is_empty()
-            && plan.merge.group.is_none()
-            && plan.merge.distinct.is_none();
-        let limit = self.place.properties().memory_bytes;
-        let dialect = Arc::clone(&live.database.dialect);
-        let origin = Origin::of(live, plan);
-        let dress = move |mut columns: Columns| {
-            origin.rename(&mut columns);
-            columns
         };
-        let same = plan.spread == Spread::Same;
-        let (inputs, shared, loaded) = if !same && !numbered && (one_each || in_turn) {
-            let shared = share(channels);
-            let columns = heads.iter().filter_map(columns_of).cloned();
-            let input =
-                |(columns, channel)| Input { columns, rows: Source::Stream(Arc::clone(channel)) };
-            let mut inputs: Vec<_> = columns.zip(&shared).map(input).collect();
-            let loaded = among(&mut inputs, parted);
-            // The client is told those of the first.
-            if let Some(first) = inputs.first_mut() {
-                first.columns = dress(first.columns.clone());
-            }
-            (inputs, shared, loaded)
-        } else {
-            let replies = match load(&mut channels, heads, limit).await {
-                Ok(replies) => replies,
-                Err(error) => {
-                    self.abort(channels).await;
-                    return Err(error);
-                }
+        let mut inputs = in_plan_order(replies, &jobs, &dress);
+        let said = if same { channels.len().min(1) } else { channels.len() };
+        session.outbox.pass_notices(&mut channels[..said]);
+        let mut ended: Vec<_> =
+            channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
+        release::release_channels(session, channels).await;
+        if same {
+            inputs.truncate(1);
+            ended.truncate(1);
+        }
+        (inputs, Vec::new(), ended)
+    };
+    let limits = Limits { memory_bytes: limit };
+    let one_by_one;
+    let how = if numbered && !has_all(&plan.merge, &inputs) {
+        one_by_one = MergePlan { turns: None, ..plan.merge.clone() };
+        &one_by_one
+    } else {
+        &plan.merge
+    };
+    match Merge::new(how, inputs, dialect.as_ref(), limits) {
+        Ok(merge) => {
+            let merged = Merged {
+                merge,
+                turning: Turning::of_cells(plan),
+                channels: shared,
+                rows: 0,
+                announced: false,
+                loaded,
+                verb,
             };
-            let mut inputs = in_plan_order(replies, &jobs, &dress);
-            let said = if same { channels.len().min(1) } else { channels.len() };
-            self.outbox.pass_notices(&mut channels[..said]);
-            let mut ended: Vec<_> =
-                channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
-            self.release_channels(channels).await;
-            if same {
-                inputs.truncate(1);
-                ended.truncate(1);
-            }
-            (inputs, Vec::new(), ended)
-        };
-        let limits = Limits { memory_bytes: limit };
-        let one_by_one;
-        let how = if numbered && !has_all(&plan.merge, &inputs) {
-            one_by_one = MergePlan { turns: None, ..plan.merge.clone() };
-            &one_by_one
-        } else {
-            &plan.merge
-        };
-        match Merge::new(how, inputs, dialect.as_ref(), limits) {
-            Ok(merge) => {
-                let merged = Merged {
-                    merge,
-                    turning: Turning::of_cells(plan),
-                    channels: shared,
-                    rows: 0,
-                    announced: false,
-                    loaded,
-                    verb,
-                };
-                self.outbox.answers_with(Reply::Merged(Box::new(merged)));
-                Ok(())
-            }
-            Err(error) => {
-                self.abort(crate::execute::unshare(shared)).await;
-                Err(error)
-            }
+            session.outbox.answers_with(Reply::Merged(Box::new(merged)));
+            Ok(())
+        }
+        Err(error) => {
+            release::abort(session, crate::execute::unshare(shared)).await;
+            Err(error)
         }
     }
 }
@@ -289,4 +288,30 @@ pub(in crate::session) fn in_plan_order(
 pub(in crate::session) fn defines(kind: &Kind) -> bool {
     let changes_rows = matches!(kind, Kind::Utility { verb, .. } if verb == "MERGE");
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque) && !changes_rows
+}
+
+/// The rows of an INSERT that changes those which are there.
+pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
+    let Kind::Insert(insert) = kind else { return None };
+    let InsertSource::Values { rows, .. } = &insert.source else { return None };
+    let changes = !insert.on_duplicate.is_empty() && insert.modifiers.iter().all(|m| m != "IGNORE");
+    changes.then_some(rows.len() as u64)
+}
+
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
+pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
+    let number = |value: &Value| match value {
+        Value::Int(n) => u64::try_from(*n).ok(),
+        Value::UInt(n) => Some(*n),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Float(_)
+        | Value::Decimal(_)
+        | Value::Text(_)
+        | Value::Bytes(_) => None,
+    };
+    let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
+    let Some(first) = numbers.next() else { return 0 };
+    let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
+    if follow { first } else { 0 }
 }

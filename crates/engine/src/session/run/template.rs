@@ -12,6 +12,7 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
+use crate::session::run::{context, find_out};
 use crate::session::settings::{Settings, piped};
 use crate::session::transaction::Work;
 
@@ -67,120 +68,125 @@ impl Settings {
     }
 }
 
-impl Session {
-    /// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then
-    /// whether that is worth remembering.
-    pub(in crate::session) fn recall(
-        &mut self,
-        text: &Arc<str>,
-        given: &mut Given,
-    ) -> Option<Recalled> {
-        if self.place.properties().sql_show {
-            // The log tells the statement's own text, which a template does not have.
+/// The plan of a text by its template; `None` when it has to be parsed and planned. What is given notes then
+/// whether that is worth remembering.
+pub(in crate::session) fn recall(
+    session: &mut Session,
+    text: &Arc<str>,
+    given: &mut Given,
+) -> Option<Recalled> {
+    if session.place.properties().sql_show {
+        // The log tells the statement's own text, which a template does not have.
+        return None;
+    }
+    if piped::is_piped(session, text) {
+        return None;
+    }
+    let live = session.place.current().cloned()?;
+    session.place.facts().database.as_ref()?;
+    if session.place.own_database().is_some()
+        || session.work.has_definitions_of_its_own()
+        || session.temporary.are_there()
+    {
+        // Its tables are not those of the database that stands behind it, or not those that others see.
+        return None;
+    }
+    // What is set now decides, not what was when the last statement began.
+    if !session.settings.variables().are(&session.place.facts().settings) {
+        session.place.facts_mut().settings = session.settings.variables().shared();
+    }
+    let now = moment(&live);
+    if given.prepared
+        && let Some(kept) = session.memory.at_hand().find_text(text, now)
+    {
+        let kept = Arc::clone(kept);
+        let fit = context::in_context(session, &live, Some(given), |ctx| {
+            kept.template.plan(ctx, text, &[])
+        })?;
+        return Some(Recalled { live, kept, fit });
+    }
+    let syntax = live.database.dialect.syntax();
+    with_shape(|shape| {
+        if !shape.read(text, syntax) {
             return None;
         }
-        if piped::is_piped(self, text) {
-            return None;
+        let hash = shape.hash();
+        let kept = match session.memory.at_hand().find(shape, hash, now) {
+            Some(kept) => Arc::clone(kept),
+            None => match look_up(&live, shape, hash, now) {
+                Found::Kept(kept) => {
+                    session.memory.at_hand_mut().keep(Arc::clone(&kept));
+                    kept
+                }
+                Found::Worth => {
+                    given.learns = true;
+                    return None;
+                }
+                Found::Nothing => return None,
+            },
+        };
+        if given.prepared && shape.slots().is_empty() {
+            session.memory.at_hand_mut().know(&kept, text);
         }
-        let live = self.place.current().cloned()?;
-        self.place.facts().database.as_ref()?;
-        if self.place.own_database().is_some()
-            || self.work.has_definitions_of_its_own()
-            || self.temporary.are_there()
-        {
-            // Its tables are not those of the database that stands behind it, or not those that others see.
-            return None;
-        }
-        // What is set now decides, not what was when the last statement began.
-        if !self.settings.variables().are(&self.place.facts().settings) {
-            self.place.facts_mut().settings = self.settings.variables().shared();
-        }
-        let now = moment(&live);
-        if given.prepared
-            && let Some(kept) = self.memory.at_hand().find_text(text, now)
-        {
-            let kept = Arc::clone(kept);
-            let fit =
-                self.in_context(&live, Some(given), |ctx| kept.template.plan(ctx, text, &[]))?;
-            return Some(Recalled { live, kept, fit });
-        }
-        let syntax = live.database.dialect.syntax();
-        with_shape(|shape| {
-            if !shape.read(text, syntax) {
-                return None;
-            }
-            let hash = shape.hash();
-            let kept = match self.memory.at_hand().find(shape, hash, now) {
-                Some(kept) => Arc::clone(kept),
-                None => match look_up(&live, shape, hash, now) {
-                    Found::Kept(kept) => {
-                        self.memory.at_hand_mut().keep(Arc::clone(&kept));
-                        kept
-                    }
-                    Found::Worth => {
-                        given.learns = true;
-                        return None;
-                    }
-                    Found::Nothing => return None,
-                },
+        let (fit, lifted) = context::in_context(session, &live, Some(given), |ctx| {
+            let fit = kept.template.plan(ctx, text, shape.slots())?;
+            let lifted = match given.prepared || session.settings.renames(ctx.dialect) {
+                true => Vec::new(),
+                false => {
+                    let (statement, chance) =
+                        ((&**text, shape.slots()), session.work.chance(ctx.dialect));
+                    kept.template.lifted(ctx, statement, &fit.plan, chance)
+                }
             };
-            if given.prepared && shape.slots().is_empty() {
-                self.memory.at_hand_mut().know(&kept, text);
-            }
-            let (fit, lifted) = self.in_context(&live, Some(given), |ctx| {
-                let fit = kept.template.plan(ctx, text, shape.slots())?;
-                let lifted = match given.prepared || self.settings.renames(ctx.dialect) {
-                    true => Vec::new(),
-                    false => {
-                        let (statement, chance) =
-                            ((&**text, shape.slots()), self.work.chance(ctx.dialect));
-                        kept.template.lifted(ctx, statement, &fit.plan, chance)
-                    }
-                };
-                Some((fit, lifted))
-            })?;
-            given.lifted = lifted;
-            Some(Recalled { live, kept, fit })
-        })
-    }
+            Some((fit, lifted))
+        })?;
+        given.lifted = lifted;
+        Some(Recalled { live, kept, fit })
+    })
+}
 
-    /// Remembers how a statement was planned that is worth it, with what its table tells of it.
-    pub(in crate::session) async fn remember(
-        &mut self,
-        live: &Arc<LiveDatabase>,
-        stmt: &Statement,
-        given: &mut Given,
-        plan: &Plan,
-    ) {
-        given.learns &= !self.temporary.are_there();
-        if given.learns && !given.prepared {
-            Box::pin(self.look_at_table(live, stmt)).await;
-        }
-        self.learn(live, stmt, given, plan);
+/// Remembers how a statement was planned that is worth it, with what its table tells of it.
+pub(in crate::session) async fn remember(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &mut Given,
+    plan: &Plan,
+) {
+    given.learns &= !session.temporary.are_there();
+    if given.learns && !given.prepared {
+        Box::pin(find_out::look_at_table(session, live, stmt)).await;
     }
+    learn(session, live, stmt, given, plan);
+}
 
-    /// Remembers how a statement of a shape that came before was planned.
-    fn learn(&mut self, live: &Arc<LiveDatabase>, stmt: &Statement, given: &Given, plan: &Plan) {
-        if !given.learns || self.work.has_definitions_of_its_own() {
+/// Remembers how a statement of a shape that came before was planned.
+fn learn(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    plan: &Plan,
+) {
+    if !given.learns || session.work.has_definitions_of_its_own() {
+        return;
+    }
+    let now = moment(live);
+    let syntax = live.database.dialect.syntax();
+    with_shape(|shape| {
+        if !shape.read(&stmt.text, syntax) {
             return;
         }
-        let now = moment(live);
-        let syntax = live.database.dialect.syntax();
-        with_shape(|shape| {
-            if !shape.read(&stmt.text, syntax) {
-                return;
-            }
-            let changes = matches!(
-                stmt.kind,
-                Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
-            );
-            let template = self.in_context(live, Some(given), |ctx| {
-                let stmt = pando_sql::parse(&stmt.text, syntax).ok().filter(|_| changes)?;
-                Template::of(ctx, &Arc::new(stmt), shape, plan)
-            });
-            live.templates.learn(shape, now, template);
+        let changes = matches!(
+            stmt.kind,
+            Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_)
+        );
+        let template = context::in_context(session, live, Some(given), |ctx| {
+            let stmt = pando_sql::parse(&stmt.text, syntax).ok().filter(|_| changes)?;
+            Template::of(ctx, &Arc::new(stmt), shape, plan)
         });
-    }
+        live.templates.learn(shape, now, template);
+    });
 }
 
 fn look_up(live: &LiveDatabase, shape: &Shape, hash: u64, now: Moment) -> Found {

@@ -1,10 +1,8 @@
 //! What a session has set: variables, and what its open transaction takes back of them.
 
 pub(in crate::session) mod alone;
-pub(in crate::session) mod expression;
 pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
-pub(in crate::session) mod set;
 pub(in crate::session) mod value_text;
 
 use pando_kernel::dialect::CLIENT_LANGUAGE;
@@ -67,6 +65,24 @@ impl Settings {
     pub(in crate::session) fn is_set_locally(&mut self, text: &str) {
         self.count += 1;
         self.local.push(text.to_owned());
+    }
+
+    /// Something was set in the transaction that outlives it. Behind what is set for its time it is what holds.
+    pub(in crate::session) fn is_set(&mut self, text: &str) {
+        self.count += 1;
+        if !self.local.is_empty() {
+            self.local.push(text.to_owned());
+        }
+    }
+
+    /// Sets all variables anew. Returns those before.
+    pub(in crate::session) fn exchange(&mut self, variables: Variables) -> Variables {
+        std::mem::replace(&mut self.variables, variables)
+    }
+
+    /// Forgets a variable.
+    pub(in crate::session) fn unset(&mut self, name: &str) {
+        self.variables.unset(name);
     }
 
     /// Nothing is set any more.

@@ -6,17 +6,15 @@ use pando_kernel::administration::{Administration, Answer, Caller, Order, Unless
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
 use pando_sql::ast::{Kind, Statement};
-use pando_sql::redacted;
 
-use crate::aside::HEAVY;
-use crate::plan::{Plan, names_unit, unknown, unread as syntax_error};
+use crate::plan::{names_unit, unknown, unread as syntax_error};
 
 use crate::session::Session;
 use crate::session::place::Place;
 use crate::session::reply::made;
 use crate::session::settings::piped;
 use crate::session::statement::inquiry;
-use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::Opened;
 
 /// Longest statement about the configuration that may be prepared, in bytes.
 const MOST_PREPARED: usize = 128 << 10;
@@ -42,15 +40,6 @@ pub(in crate::session) fn told(stmt: &Statement) -> Arc<str> {
         Some((before, rest)) if rest.starts_with('(') => format!("{before}(…)").into(),
         Some((before, _)) => format!("{before}'…'").into(),
         None => Arc::clone(&stmt.text),
-    }
-}
-
-/// Tells the log what becomes of a statement.
-pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
-    let logic = redacted(&stmt.text);
-    for unit in &plan.units {
-        let actual = redacted(&unit.sql);
-        tracing::info!(target: "pando::sql", %logic, unit = %unit.target.unit, %actual);
     }
 }
 
@@ -152,21 +141,6 @@ pub(in crate::session) async fn ordered(session: &mut Session, order: Order<'_>)
     };
     let inner = Arc::clone(&session.place.engine().inner);
     session.place.handle().taken(inner.aside.run(&inner.runtime, size, work)).await?
-}
-
-/// Work on a text of the client's that may take its time, beside the event loops.
-pub(in crate::session) async fn beside<T: Send + 'static>(
-    session: &mut Session,
-    text: String,
-    work: impl FnOnce(&str) -> T + Send + 'static,
-) -> Result<T> {
-    let inner = Arc::clone(&session.place.engine().inner);
-    let size = text.len();
-    if size < HEAVY {
-        return Ok(work(&text));
-    }
-    let work = async move { work(&text) };
-    session.place.handle().taken(async { inner.aside.run(&inner.runtime, size, work).await }).await
 }
 
 fn caller(session: &Session) -> Caller {

@@ -8,13 +8,16 @@ use pando_sql::ast::{Kind, Query, Statement};
 use pando_sql::{parse, visit};
 
 use crate::copy_rows::Encoder;
-use crate::plan::{self, Purpose};
+use crate::plan;
+use crate::plan::Purpose;
 
+use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::bulk::copy::Start;
+use crate::session::cursors::settle;
 use crate::session::given::{Given, Run};
 use crate::session::place::own_database;
-use crate::session::{Session, line};
+use crate::session::run::{entry, on_units, ready};
 
 /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
 /// merged, or the query is about the catalogue, it runs as the query it is and its rows are written as lines here.
@@ -32,12 +35,12 @@ pub(in crate::session) async fn start_copy_of(
         .iter()
         .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
     if !is_catalogue {
-        session.settle_cursors().await?;
-        match session.plan(&live, stmt, &Given::default(), Purpose::Run).await {
+        settle::settle_cursors(session).await?;
+        match ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await {
             // What is told otherwise than it is stored is not to be had as lines.
             Ok(plan) if !plan.merge.cells.is_empty() => {}
             Ok(plan) => {
-                line::run_plan(
+                entry::run_plan(
                     session,
                     Run { live: &live, stmt, plan: &Arc::new(plan) },
                     &mut Given::of_client(),
@@ -55,7 +58,7 @@ pub(in crate::session) async fn start_copy_of(
     let formats = vec![encoder.format()];
     let prepared = encoder.format() == Format::Binary;
     let given = Given { formats, prepared, ..Given::of_client() };
-    Box::pin(line::run_on_units(session, &inner, given)).await?;
+    Box::pin(on_units::run_as_one(session, &inner, given)).await?;
     session.outbox.encodes_with(encoder);
     Ok(true)
 }
@@ -71,7 +74,7 @@ pub(in crate::session) async fn start_bulk(
         Start::OneUnit(live, plan) => {
             let plan = Arc::from(plan);
             let run = Run { live: &live, stmt, plan: &plan };
-            line::run_plan(session, run, &mut Given::default()).await?;
+            entry::run_plan(session, run, &mut Given::default()).await?;
             Ok(true)
         }
     }

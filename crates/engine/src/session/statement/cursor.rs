@@ -11,40 +11,31 @@ use pando_sql::{Span, Syntax, tokenize, visit};
 
 use crate::plan;
 
-use crate::session::cursors::declared::{Declared, Hold};
+use crate::session::Session;
+use crate::session::cursors::declared::{Declaration, Declared, Hold};
 use crate::session::cursors::portals::MAX_CURSORS;
+use crate::session::cursors::{close, fetch, settle};
 use crate::session::errors::{no_transaction, server_error};
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::{Session, line};
+use crate::session::reply::pull::piece;
+use crate::session::statement::instead::Instead;
 
-/// What DECLARE says of a cursor.
-struct Declaration<'a> {
-    name: &'a str,
-    hold: Hold,
-    /// The whole statement.
-    text: &'a Arc<str>,
-    /// Where the query stands in it.
-    body: Span,
-}
-
-/// Runs a statement about cursors.
+/// Runs a statement about cursors. DECLARE gives its query, which runs in its place.
 pub(in crate::session) async fn sql_cursor(
     session: &mut Session,
     stmt: &Statement,
     cursor: &SqlCursor,
     given: &Given,
-) -> Result<()> {
+) -> Result<Option<Instead>> {
     match cursor {
         SqlCursor::Declare { name, hold, body, .. } => {
             let hold = if *hold { Hold::FromCommit } else { Hold::Without };
-            declare(
-                session,
-                Declaration { name: &name.value, hold, text: &stmt.text, body: *body },
-                given,
-            )
-            .await?;
-            made::complete(session, "DECLARE CURSOR");
+            let id = CursorId(u64::MAX - session.place.ticket());
+            let (name, text) = (name.value.clone(), Arc::clone(&stmt.text));
+            let is_alone = session.work.is_idle();
+            let declaration = Declaration { id, name, hold, text, is_alone, tables: Vec::new() };
+            return query_of(session, declaration, *body, given).map(Some);
         }
         SqlCursor::Fetch { name, direction, moves } => {
             match moves {
@@ -54,27 +45,29 @@ pub(in crate::session) async fn sql_cursor(
         }
         SqlCursor::Close(name) => match name {
             None => {
-                session.close_cursors().await;
+                close::close_cursors(session).await;
                 made::complete(session, "CLOSE CURSOR ALL");
             }
             Some(name) => {
                 let known = session.cursors.forget_declared(&name.value);
                 let known = known.ok_or_else(|| unknown_cursor(&name.value))?;
-                session.close_cursor(known.id()).await;
+                close::close_cursor(session, known.id()).await;
                 made::complete(session, "CLOSE CURSOR");
             }
         },
     }
-    Ok(())
+    Ok(None)
 }
 
-/// Outside a transaction the declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the
-/// server itself does at a commit.
-/// <https://www.postgresql.org/docs/current/sql-declare.html>
-async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Given) -> Result<()> {
-    let Declaration { name, hold, text: whole, body } = declaration;
+/// The query of a DECLARE, whose reply is to wait in the cursor before its first row.
+fn query_of(
+    session: &mut Session,
+    declaration: Declaration,
+    body: Span,
+    given: &Given,
+) -> Result<Instead> {
+    let Declaration { id, ref name, hold, ref text, is_alone, .. } = declaration;
     let live = session.place.live()?;
-    let is_alone = session.work.is_idle();
     if hold == Hold::FromCommit && !live.database.dialect.error_fails_transaction() {
         return Err(Error::unsupported(
             30001,
@@ -85,7 +78,7 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     if is_alone && hold == Hold::Without {
         return Err(no_transaction("DECLARE CURSOR"));
     }
-    if is_binary(whole, body, live.database.dialect.syntax()) {
+    if is_binary(text, body, live.database.dialect.syntax()) {
         return Err(Error::unsupported(
             30001,
             "a BINARY cursor is not supported",
@@ -99,32 +92,50 @@ async fn declare(session: &mut Session, declaration: Declaration<'_>, given: &Gi
     if session.cursors.count_declared() >= MAX_CURSORS {
         return Err(ErrorKind::TooLarge(format!("more than {MAX_CURSORS} open cursors")).into());
     }
-    let inner = pando_sql::parse(body.of(whole), live.database.dialect.syntax())
+    let inner = pando_sql::parse(body.of(text), live.database.dialect.syntax())
         .map_err(crate::plan::unread)?;
     if hold == Hold::FromCommit {
         may_be_held(&inner.kind)?;
     }
-    let id = CursorId(u64::MAX - session.place.ticket());
+    if matches!(inner.kind, Kind::Cursor(_) | Kind::Execute { .. }) {
+        return Err(asks_no_unit());
+    }
     session.outbox.limit_rows(Some(0), Some(id));
-    Box::pin(line::run(session, &inner, given.clone())).await?;
-    while session.next_of_reply().await?.is_some() {}
+    let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
+    let cursor = Some(Declaration { tables, ..declaration });
+    Ok(Instead { stmt: Arc::new(inner), given: given.clone(), cursor })
+}
+
+/// The query of a DECLARE has been started: its reply waits, and has a name from here on. Outside a transaction the
+/// declaration is one of its own: what a cursor WITH HOLD finds is read at once then, as the server itself does at a
+/// commit.
+/// <https://www.postgresql.org/docs/current/sql-declare.html>
+pub(in crate::session) async fn declare(
+    session: &mut Session,
+    declaration: Declaration,
+) -> Result<()> {
+    let Declaration { id, name, hold, text, is_alone, tables } = declaration;
+    while piece::next_of_reply(session).await?.is_some() {}
     if !session.cursors.has_cursor(id) {
-        return Err(Error::unsupported(
-            30001,
-            "a cursor for a query that no storage unit answers is not supported",
-            "send the query itself",
-        ));
+        return Err(asks_no_unit());
     }
     let columns = session.cursors.cursor_columns(id);
     let mut hold = hold;
     if is_alone {
-        session.settle_cursor(id).await?;
+        settle::settle_cursor(session, id).await?;
         hold = Hold::Held;
     }
-    let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
-    let text = Arc::clone(whole);
-    session.cursors.declare(name, Declared::new(id, columns, hold, text, tables));
+    session.cursors.declare(&name, Declared::new(id, columns, hold, text, tables));
+    made::complete(session, "DECLARE CURSOR");
     Ok(())
+}
+
+fn asks_no_unit() -> Error {
+    Error::unsupported(
+        30001,
+        "a cursor for a query that no storage unit answers is not supported",
+        "send the query itself",
+    )
 }
 
 /// MOVE: the rows are passed over.
@@ -180,8 +191,8 @@ async fn go_forward(
         session.cursors.begin_declared(name);
     }
     if session.cursors.has_cursor(id) {
-        session.fetch(id, limit)?;
-        while let Some(event) = session.next_of_reply().await? {
+        fetch::fetch(session, id, limit)?;
+        while let Some(event) = piece::next_of_reply(session).await? {
             if let Event::Rows(rows) = event {
                 take(rows);
             }

@@ -11,7 +11,7 @@ use crate::plan::unread as syntax_error;
 use crate::session::Session;
 use crate::session::errors::server_error;
 use crate::session::statement::{administer, stand};
-use crate::session::transaction::end;
+use crate::session::transaction::commit;
 
 /// What happens to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(in crate::session) async fn define_database(
         return Err(server_error(0, "55006", "cannot drop the currently open database"));
     }
     if dialect.definitions_commit() && !session.work.is_idle() {
-        end::commit_implicitly(session).await?;
+        commit::commit_implicitly(session).await?;
     }
     match fate {
         Fate::Created => {

@@ -13,13 +13,15 @@ use pando_kernel::route::Need;
 use crate::plan::{unread as syntax_error, without_units};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
 use crate::session::reply::made;
+use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::warnings::decoded;
-use crate::session::statement::{administer, parse_tree};
+use crate::session::run::{find_out, on_units};
+use crate::session::statement::{beside, parse_tree};
 use crate::session::transaction::{definition, units};
-use crate::session::{Session, line};
 
 /// Rows that may tell of one table's indexes.
 const MAX_INDEX_ROWS: usize = 100_000;
@@ -33,7 +35,7 @@ pub(in crate::session) async fn run_errand(session: &mut Session, errand: Errand
                 let parsed = pando_sql::parse(text, &syntax)?;
                 Ok([parse_tree::name(&parsed.kind), parse_tree::tree(&parsed.kind)])
             };
-            let row = administer::beside(session, text, read).await?.map_err(syntax_error)?;
+            let row = beside::beside(session, text, read).await?.map_err(syntax_error)?;
             made::text_rows(
                 session,
                 &["parsed_statement", "parsed_statement_detail"],
@@ -43,8 +45,7 @@ pub(in crate::session) async fn run_errand(session: &mut Session, errand: Errand
         Errand::Format(text) => {
             let syntax = *session.place.syntax()?;
             let format = move |text: &str| pando_sql::format(text, &syntax);
-            let formatted =
-                administer::beside(session, text, format).await?.map_err(syntax_error)?;
+            let formatted = beside::beside(session, text, format).await?.map_err(syntax_error)?;
             made::text_rows(session, &["formatted_result"], vec![vec![formatted]])
         }
         Errand::ForgetTables => {
@@ -113,7 +114,7 @@ async fn about_table(
     let mut columns = None;
     for key in [live.database.dialect.syntax().table_key(table), table.to_lowercase()] {
         if columns.is_none() && session.work.catalog(live).columns(&key).is_none() {
-            session.find_out(live, Need::Columns(key.clone())).await?;
+            find_out::find_out(session, live, Need::Columns(key.clone())).await?;
         }
         let known = session.work.catalog(live).columns(&key).filter(|columns| !columns.is_empty());
         columns = columns.or(known);
@@ -140,9 +141,9 @@ async fn names_in(
 ) -> Result<Vec<String>> {
     let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(syntax_error)?;
     let window = session.outbox.take_window();
-    line::run_on_units(session, &stmt, Given::default()).await?;
+    on_units::run_as_one(session, &stmt, Given::default()).await?;
     let (mut names, mut columns, mut seen) = (Vec::new(), None, 0);
-    while let Some(event) = session.next_of_reply().await? {
+    while let Some(event) = piece::next_of_reply(session).await? {
         if let Event::Columns(found) = event {
             columns = Some(found);
         } else if let (Event::Rows(chunk), Some(columns)) = (event, &columns) {
@@ -156,7 +157,7 @@ async fn names_in(
                 seen += 1;
             }
             if seen > MAX_INDEX_ROWS {
-                session.abandon().await;
+                finish::abandon(session).await;
                 return Err(ErrorKind::TooLarge("too many indexes".into()).into());
             }
         }

@@ -4,23 +4,36 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
 use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
 
+use crate::handle::Killed;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::settings::set;
+use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, copy, cursor, database, lock_tables, maintain, named, preview, processlist, reset,
-    set_config, stand,
+    administer, constraints, copy, cursor, database, lock_tables, maintain, named, preview,
+    processlist, reset, set, set_config, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
-use crate::session::transaction::{deferred, serializable, verbs};
+use crate::session::transaction::serializable;
 
-/// Answers a statement that needs no storage unit; false when it needs one.
+/// What is left to be done of a statement.
+#[derive(Debug)]
+pub(in crate::session) enum Local {
+    /// Nothing: it is answered, or its reply is under way.
+    Answered,
+    /// Another statement is to be run in its place.
+    Instead(Box<Instead>),
+    /// Storage units are to be asked.
+    OnUnits,
+}
+
+/// Answers a statement that needs no storage unit.
 pub(in crate::session) async fn start_local(
     session: &mut Session,
     stmt: &Statement,
     given: &Given,
-) -> Result<bool> {
+) -> Result<Local> {
+    let local = |is_answered| if is_answered { Local::Answered } else { Local::OnUnits };
     session.place.refuse_alone(&stmt.kind)?;
     match &stmt.kind {
         Kind::Empty => session.outbox.tell(Event::Empty),
@@ -46,7 +59,8 @@ pub(in crate::session) async fn start_local(
         Kind::Kill { id, query_only } => {
             let whose =
                 (!session.place.login().is_administrator).then_some(&*session.place.login().user);
-            session.place.engine().kill(*id, *query_only, whose)?;
+            let what = if *query_only { Killed::Statement } else { Killed::Session };
+            session.place.engine().kill(*id, what, whose)?;
             made::complete(session, "KILL");
         }
         Kind::Preview(span) => {
@@ -55,7 +69,7 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
         Kind::Define(define) => {
-            return Box::pin(database::define_database(session, stmt, define)).await;
+            return Box::pin(database::define_database(session, stmt, define)).await.map(local);
         }
         Kind::Prepare { name, types, body } => {
             session.work.refuse_if_failed()?;
@@ -63,7 +77,8 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Execute { name, arguments } => {
             session.work.refuse_if_failed()?;
-            named::execute_named(session, &name.value, arguments, &stmt.text).await?;
+            let other = named::execute_named(session, &name.value, arguments, &stmt.text).await?;
+            return Ok(Local::Instead(Box::new(other)));
         }
         Kind::Deallocate(name) => {
             session.work.refuse_if_failed()?;
@@ -71,7 +86,9 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Cursor(verb) => {
             session.work.refuse_if_failed()?;
-            cursor::sql_cursor(session, stmt, verb, given).await?;
+            if let Some(query) = cursor::sql_cursor(session, stmt, verb, given).await? {
+                return Ok(Local::Instead(Box::new(query)));
+            }
         }
         Kind::Lock(tables) => {
             if !lock_tables::lock_in_transaction(session, stmt, tables).await? {
@@ -79,13 +96,13 @@ pub(in crate::session) async fn start_local(
             }
         }
         Kind::Copy(own) if own.direction == CopyDirection::FromClient => {
-            return copy::start_bulk(session, stmt).await;
+            return copy::start_bulk(session, stmt).await.map(local);
         }
         Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
-            let Some(query) = &own.query else { return Ok(false) };
-            return copy::start_copy_of(session, stmt, query).await;
+            let Some(query) = &own.query else { return Ok(Local::OnUnits) };
+            return copy::start_copy_of(session, stmt, query).await.map(local);
         }
-        Kind::Load(_) => return copy::start_bulk(session, stmt).await,
+        Kind::Load(_) => return copy::start_bulk(session, stmt).await.map(local),
         Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
             reset::discard(session, verb).await?;
         }
@@ -95,18 +112,18 @@ pub(in crate::session) async fn start_local(
             made::complete(session, "UNLISTEN");
         }
         Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
-            return Box::pin(deferred::set_constraints(session, stmt)).await;
+            return Box::pin(constraints::set_constraints(session, stmt)).await.map(local);
         }
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
-        Kind::Show(show) => return serializable::show_setting(session, show),
-        Kind::Select(_) => return set_config::set_config(session, stmt, given).await,
-        Kind::Utility { .. } => return maintain::maintain(session, stmt).await,
+        Kind::Show(show) => return serializable::show_setting(session, show).map(local),
+        Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
+        Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
         Kind::Copy(_)
         | Kind::Insert(_)
         | Kind::Update(_)
         | Kind::Delete(_)
         | Kind::Explain { .. }
-        | Kind::Opaque => return Ok(false),
+        | Kind::Opaque => return Ok(Local::OnUnits),
     }
-    Ok(true)
+    Ok(Local::Answered)
 }

@@ -4,12 +4,13 @@ use pando_kernel::error::{Error, Result};
 use pando_sql::Span;
 use pando_sql::ast::{ObjectName, Statement};
 
+use crate::session::Session;
 use crate::session::errors::no_transaction;
 use crate::session::given::Given;
-use crate::session::place::admission;
 use crate::session::reply::made;
+use crate::session::reply::pull::piece;
+use crate::session::run::{admission, on_units};
 use crate::session::settings::Settings;
-use crate::session::{Session, line};
 
 /// What dumps switch off in their first lines, to load faster.
 const CHECKS: [&str; 2] = ["foreign_key_checks", "unique_checks"];
@@ -68,8 +69,8 @@ pub(in crate::session) async fn lock_in_transaction(
     for table in tables {
         let text = format!("{before}{}{behind}", table.span.of(&stmt.text));
         let one = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
-        Box::pin(line::run_on_units(session, &one, Given::default())).await?;
-        while session.next_of_reply().await?.is_some() {}
+        Box::pin(on_units::run_as_one(session, &one, Given::default())).await?;
+        while piece::next_of_reply(session).await?.is_some() {}
     }
     made::complete(session, "LOCK TABLE");
     Ok(true)

@@ -14,11 +14,13 @@ use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::release;
 use crate::session::given::Given;
-use crate::session::place::{admission, own_database};
+use crate::session::place::own_database;
 use crate::session::reply::made;
 use crate::session::reply::warnings::decoded;
-use crate::session::transaction::{end, temporary};
+use crate::session::run::{admission, connect, ready};
+use crate::session::transaction::commit;
 
 /// Rows with the columns their unit described; none where no unit was asked.
 type Answer = (Vec<Column>, Vec<Vec<Value>>);
@@ -32,7 +34,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
         return Ok(false);
     };
     if !stmt.hints.is_empty()
-        || temporary::temporaries(session).is_some_and(|own| own.concern(stmt))
+        || session.temporary.shown(session.place.current()).is_some_and(|own| own.concern(stmt))
     {
         return Ok(false);
     }
@@ -41,7 +43,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     admission::admit_by_table(session, &*session.place.live()?, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
     if messages && !session.work.is_idle() {
-        end::commit_implicitly(session).await?;
+        commit::commit_implicitly(session).await?;
     }
     let list = Span::new(first.span.start, last.span.end);
     let (mut columns, mut rows) = (computed(&kind), Vec::new());
@@ -70,7 +72,7 @@ async fn maintain_one(
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let own = table.parts.last().map_or("", |part| part.value.as_str());
     let name = format!("{}.{own}", live.database.name);
-    match session.plan(&live, &stmt, &Given::default(), Purpose::Run).await {
+    match ready::single_plan(session, &live, &stmt, &Given::default(), Purpose::Run).await {
         Ok(plan) => {
             let (columns, rows) = asked(session, &live, &plan).await?;
             Ok((columns, told(rows, &name, kind, &plan)))
@@ -84,14 +86,14 @@ async fn maintain_one(
 
 /// The rows of all units of a plan, in its order.
 async fn asked(session: &mut Session, live: &Arc<LiveDatabase>, plan: &Plan) -> Result<Answer> {
-    let started = session.start_units(live, plan, &Given::default()).await?;
+    let started = connect::start_units(session, live, plan, &Given::default()).await?;
     let mut channels = started.channels;
     let limit = session.place.properties().memory_bytes;
     let loaded = match heads(&mut channels).await {
         Ok(heads) => load(&mut channels, heads, limit).await,
         Err(error) => Err(error),
     };
-    session.release_channels(channels).await;
+    release::release_channels(session, channels).await;
     let mut replies: Vec<(usize, Loaded)> = Vec::new();
     for (loaded, jobs) in loaded?.into_iter().zip(started.jobs) {
         replies.extend(jobs.into_iter().zip(loaded));

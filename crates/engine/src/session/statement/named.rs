@@ -6,11 +6,12 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Named, Parameter, Value};
 use pando_sql::ast::{Expr, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem};
 
+use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::made;
+use crate::session::statement::instead::Instead;
 use crate::session::statement::prepare;
-use crate::session::{Session, line};
 
 pub(in crate::session) fn prepare_named(
     session: &mut Session,
@@ -43,13 +44,25 @@ pub(in crate::session) fn prepare_named(
     Ok(())
 }
 
+/// The statement that an EXECUTE stands for.
+///
+/// # Errors
+/// `UnknownStatement`; `Value` for another number of arguments; `Refused` for what is no argument, and for a statement
+/// that is an EXECUTE itself: it might stand for itself.
 pub(in crate::session) async fn execute_named(
     session: &mut Session,
     name: &str,
     arguments: &[Expr],
     text: &str,
-) -> Result<()> {
+) -> Result<Instead> {
     let prepared = Arc::clone(session.memory.named().get(name)?);
+    if matches!(prepared.statement.kind, Kind::Execute { .. }) {
+        return Err(Error::unsupported(
+            30001,
+            format!("`{name}` is itself an EXECUTE"),
+            "execute the statement that it names",
+        ));
+    }
     let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
     let parameters: Result<Vec<Parameter>> = arguments
         .iter()
@@ -71,7 +84,7 @@ pub(in crate::session) async fn execute_named(
     let declared = Arc::clone(prepared.types());
     let given = Given { parameters, declared, prepared: true, ..Given::of_client() };
     let statement = Arc::clone(&prepared.statement);
-    Box::pin(line::run(session, &statement, given)).await
+    Ok(Instead { stmt: statement, given, cursor: None })
 }
 
 /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very

@@ -8,7 +8,8 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::steps::{assembly, frame};
+use crate::session::run::{assembly, planning};
+use crate::session::steps::in_steps;
 
 pub(in crate::session) async fn preview(
     session: &mut Session,
@@ -27,13 +28,13 @@ pub(in crate::session) async fn preview(
     let stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
     session.place.guard(&stmt)?;
     let mut units = Vec::new();
-    match session.planned(&live, &stmt, given, Purpose::Run).await? {
+    match planning::planned(session, &live, &stmt, given, Purpose::Run).await? {
         Planned::Run(plan) => units.extend(plan.units),
         Planned::Assembly(assembly) => {
             units = assembly::shown(session, &live, &assembly, given).await?
         }
         Planned::Steps(found) => {
-            units = frame::shown_steps(session, &live, &stmt, given, found.steps).await?;
+            units = in_steps::shown_steps(session, &live, &stmt, given, found.steps).await?;
         }
         Planned::Needs(_) => {
             return Err(Error::internal("planning asks for what is known"));

@@ -3,10 +3,12 @@
 use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
+use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
 use crate::session::statement::stand;
-use crate::session::transaction::{End, end, temporary};
+use crate::session::transaction::end;
+use crate::session::transaction::temporary::look;
 
 /// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
 ///
@@ -24,7 +26,7 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
             verb
         }
         "DISCARD TEMP" | "DISCARD TEMPORARY" => {
-            temporary::discard_temporaries(session)?;
+            look::discard_temporaries(session)?;
             "DISCARD TEMP"
         }
         "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
@@ -40,9 +42,9 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
 /// As after login, with user and database kept.
 pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     if !session.work.is_idle() {
-        end::end_transaction(session, End::RollBack).await?;
+        end::roll_back_with_cursors(session).await?;
     }
-    session.close_cursors().await;
+    close::close_cursors(session).await;
     session.temporary.drop_temporaries();
     session.memory.named_mut().clear();
     session.settings.forget();

@@ -11,10 +11,12 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
+use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::settings::set;
+use crate::session::reply::pull::{finish, piece};
+use crate::session::run::on_units;
 use crate::session::settings::value_text::value_text;
-use crate::session::{Session, line};
+use crate::session::statement::set;
 
 /// Rows such a query may bring, in bytes: it is about settings.
 const MAX_ANSWER: usize = 1 << 20;
@@ -137,14 +139,14 @@ async fn whole_answer(
     stmt: &Statement,
     given: &Given,
 ) -> Result<(Vec<Event>, u32)> {
-    line::run_on_units(session, stmt, given.clone()).await?;
+    on_units::run_as_one(session, stmt, given.clone()).await?;
     let (mut events, mut rows, mut bytes) = (Vec::new(), 0, 0);
-    while let Some(event) = session.next_of_reply().await? {
+    while let Some(event) = piece::next_of_reply(session).await? {
         if let Event::Rows(chunk) = &event {
             rows += chunk.count;
             bytes += chunk.bytes.len();
             if bytes > MAX_ANSWER {
-                session.abandon().await;
+                finish::abandon(session).await;
                 return Err(ErrorKind::TooLarge("set_config with too many rows".into()).into());
             }
         }

@@ -7,8 +7,8 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::settings::set;
-use crate::session::transaction::{End, begin, end};
+use crate::session::statement::set;
+use crate::session::transaction::{begin, end};
 
 /// Changes the current database.
 pub(in crate::session) async fn use_database(session: &mut Session, name: &str) -> Result<()> {
@@ -21,7 +21,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
         false => None,
     };
     if again.is_some() {
-        end::end_transaction(session, End::RollBack).await?;
+        end::roll_back_with_cursors(session).await?;
     } else if is_at_work {
         return Err(Error::unsupported(
             30001,

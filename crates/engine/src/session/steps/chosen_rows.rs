@@ -16,7 +16,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::statement::prepare;
+use crate::session::run::{describe, planning};
 use crate::session::steps::frame;
 use crate::session::steps::frame::Stepped;
 use crate::session::steps::insert_select::{each_row, note, prepared};
@@ -53,7 +53,7 @@ async fn change_is_fit(
     let unknown: Vec<String> = parts.choices.iter().map(Choice::unknown).collect();
     let text = parts.change(&unknown);
     let stmt = pando_sql::parse(&text, live.database.dialect.syntax()).map_err(syntax_error)?;
-    match Box::pin(session.planned(live, &stmt, changing, Purpose::Run)).await? {
+    match Box::pin(planning::planned(session, live, &stmt, changing, Purpose::Run)).await? {
         Planned::Run(_) | Planned::Assembly(_) => Ok(()),
         Planned::Steps(found) => Err(found.refusal),
         Planned::Needs(_) => Err(Error::internal("planning asks for what is known")),
@@ -108,14 +108,14 @@ pub(in crate::session) async fn describe_chosen_rows(
     for choice in &parts.choices {
         let own = &choice.read_parameters;
         let read = prepared(Arc::clone(&choice.read), syntax, declared(own))?;
-        let read = Box::pin(prepare::describe_on_unit(session, &read)).await?;
+        let read = Box::pin(describe::describe_as_one(session, &read)).await?;
         note(&mut parameters, syntax.placeholder, own, &read.parameters);
         let columns = read.columns.map(|columns| columns.list);
         answers.push(choice.described(dialect.as_ref(), columns.as_deref().unwrap_or(&[]))?);
     }
     let own = &parts.change_parameters;
     let change = prepared(parts.change(&answers), syntax, declared(own))?;
-    let change = Box::pin(prepare::describe_on_unit(session, &change)).await?;
+    let change = Box::pin(describe::describe_as_one(session, &change)).await?;
     note(&mut parameters, syntax.placeholder, own, &change.parameters);
     Ok(Description { parameters, columns: change.columns })
 }

@@ -6,23 +6,22 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
-use pando_kernel::event::{Completion, Description, Event};
-use pando_kernel::request::Prepared;
+use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Statement;
 
-use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
+use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::connections::release;
 use crate::session::given::{Given, Run};
-use crate::session::place::admission;
 use crate::session::reply::pieces::Verb;
+use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
-use crate::session::steps::{assembly, chosen_rows, first_rows, insert_select, move_rows};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin, end};
-use crate::session::{Session, line};
+use crate::session::run::{entry, on_units, ready};
+use crate::session::transaction::{Opened, attend, begin};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
 const SAVEPOINT: &str = "pando_steps";
@@ -106,97 +105,6 @@ impl Batches {
     }
 }
 
-/// Runs a statement in steps: all that can be known without its rows is asked before the first of them is read.
-pub(in crate::session) async fn start_in_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    steps: Steps,
-) -> Result<()> {
-    admission::admit_change(session, live, stmt)?;
-    base::refuse_in_base(session, "a statement that runs in several steps")?;
-    refuse_cut_reads(session, live)?;
-    match steps {
-        Steps::InsertSelect(parts) => {
-            insert_select::start_insert_select(session, live, stmt, given, &parts).await
-        }
-        Steps::MoveRows(table) => {
-            move_rows::start_move_rows(session, live, stmt, given, &table).await
-        }
-        Steps::ChosenRows(parts) => {
-            chosen_rows::start_chosen_rows(session, live, stmt, given, &parts).await
-        }
-        Steps::FirstRows(parts) => {
-            first_rows::start_first_rows(session, live, stmt, given, &parts).await
-        }
-    }
-}
-
-/// What a prepared statement takes and returns that will run in steps.
-pub(in crate::session) async fn describe_in_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    prepared: &Arc<Prepared>,
-    found: InSteps,
-) -> Result<Description> {
-    match found.steps {
-        Steps::InsertSelect(parts) => {
-            insert_select::describe_insert_select(session, live, prepared, &parts).await
-        }
-        Steps::ChosenRows(parts) => {
-            chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
-        }
-        Steps::MoveRows(_) if prepared.statement.parameters == 0 => {
-            Ok(Description { parameters: Vec::new(), columns: None })
-        }
-        // With parameters it is described as it would run on one shard.
-        Steps::MoveRows(_) | Steps::FirstRows(_) => Err(found.refusal),
-    }
-}
-
-/// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.
-pub(in crate::session) async fn shown_steps(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    stmt: &Statement,
-    given: &Given,
-    steps: Steps,
-) -> Result<Vec<Unit>> {
-    let texts = match steps {
-        Steps::InsertSelect(parts) => vec![(parts.query, parts.query_parameters)],
-        Steps::MoveRows(table) => {
-            refuse_cut_reads(session, live)?;
-            let parts = move_rows::parts_of(session, live, stmt, &table).await?;
-            let all = (0..stmt.parameters).collect();
-            vec![(parts.read, all), (parts.delete, parts.delete_parameters)]
-        }
-        Steps::ChosenRows(parts) => {
-            let reads = parts.choices.into_iter();
-            reads.map(|choice| (choice.read, choice.read_parameters)).collect()
-        }
-        Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
-    };
-    let syntax = live.database.dialect.syntax();
-    let mut units = Vec::new();
-    for (text, parameters) in texts {
-        let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
-        let mut own = given.part(syntax.placeholder, &parameters, Vec::new());
-        own.prepared = given.prepared;
-        match Box::pin(session.planned(live, &step, &own, Purpose::Run)).await? {
-            Planned::Run(plan) => units.extend(plan.units),
-            Planned::Assembly(assembly) => {
-                units.extend(Box::pin(assembly::shown(session, live, &assembly, &own)).await?);
-            }
-            Planned::Steps(found) => return Err(found.refusal),
-            Planned::Needs(_) => {
-                return Err(Error::internal("planning asks for what is known"));
-            }
-        }
-    }
-    Ok(units)
-}
-
 /// Refuses steps where the session's settings would cut off what they read.
 pub(in crate::session) fn refuse_cut_reads(session: &Session, live: &LiveDatabase) -> Result<()> {
     match live.database.dialect.relations() {
@@ -220,9 +128,9 @@ pub(in crate::session) async fn begin_steps(
     }
     let savepoint = session.work.opened() == Opened::Client && !dialect.error_fails_transaction();
     if savepoint {
-        end::attend_transaction(session)?;
+        attend::attend_transaction(session)?;
         let set = session.work.transaction_mut().savepoint(SAVEPOINT, dialect).await;
-        end::let_go(session).await;
+        attend::let_go(session).await;
         set?;
     }
     session.work.transaction_mut().wrote_if_open();
@@ -264,14 +172,14 @@ pub(in crate::session) async fn end_steps(
     }
     session.outbox.tell_all(stepped.told);
     let verb = Verb { tag: kept.tag, gives_keys: true, ..Verb::default() };
-    session.conclude(stepped.completion, &verb).await
+    finish::conclude(session, stepped.completion, &verb).await
 }
 
 async fn keep_steps(session: &mut Session, live: &LiveDatabase) -> Result<()> {
-    end::attend_transaction(session)?;
+    attend::attend_transaction(session)?;
     let dialect = live.database.dialect.as_ref();
     let released = session.work.transaction_mut().release(SAVEPOINT, dialect).await;
-    end::let_go(session).await;
+    attend::let_go(session).await;
     released
 }
 
@@ -283,15 +191,15 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
         return;
     }
     let dialect = live.database.dialect.as_ref();
-    end::let_go(session).await;
-    let undone = match end::attend_transaction(session) {
+    attend::let_go(session).await;
+    let undone = match attend::attend_transaction(session) {
         Ok(()) => match session.work.transaction_mut().rollback_to(SAVEPOINT, dialect).await {
             Ok(()) => session.work.transaction_mut().release(SAVEPOINT, dialect).await,
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
     };
-    end::let_go(session).await;
+    attend::let_go(session).await;
     if undone.is_err() {
         session.work.transaction_mut().lose();
     }
@@ -309,10 +217,10 @@ pub(in crate::session) async fn read_step(
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let given = Given { is_step: true, ..given };
-    Box::pin(line::run_on_units(session, &stmt, given)).await?;
+    Box::pin(on_units::run_as_one(session, &stmt, given)).await?;
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
-    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         let rows = match event {
             Event::Columns(described) => {
                 columns = Some(described);
@@ -344,13 +252,13 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = Box::pin(session.plan(live, &stmt, given, Purpose::Run)).await?;
+    let plan = Box::pin(ready::single_plan(session, live, &stmt, given, Purpose::Run)).await?;
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(line::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
+    Box::pin(entry::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
         .await?;
     let mut held = 0;
-    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {
             Event::Columns(columns) => answer.columns = Some(columns),
             Event::Rows(rows) => {
@@ -401,7 +309,7 @@ pub(in crate::session) async fn write_steps(
 /// Gives back what a step's reply holds that will not be read to its end.
 async fn drop_reply(session: &mut Session) {
     let reply = session.outbox.drop_reply();
-    session.abort_reply(reply).await;
+    release::abort_reply(session, reply).await;
 }
 
 fn is_notice(event: &Event) -> bool {

@@ -17,7 +17,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::statement::prepare;
+use crate::session::run::{describe, planning};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
 
@@ -51,7 +51,7 @@ async fn target_is_fit(
 ) -> Result<()> {
     let template = template(live, stmt, parts)?;
     let given = Given::default();
-    let planned = Box::pin(session.planned(live, &template, &given, Purpose::Describe));
+    let planned = Box::pin(planning::planned(session, live, &template, &given, Purpose::Describe));
     match planned.await? {
         Planned::Run(_) => Ok(()),
         Planned::Steps(found) => Err(found.refusal),
@@ -126,7 +126,7 @@ async fn describe_template(
     let syntax = live.database.dialect.syntax();
     let text = parts.template(syntax.placeholder, parameters);
     let prepared = prepared(text, syntax, given.declared.to_vec())?;
-    Ok(Box::pin(prepare::describe_on_unit(session, &prepared)).await?.columns)
+    Ok(Box::pin(describe::describe_as_one(session, &prepared)).await?.columns)
 }
 
 /// What a prepared INSERT … SELECT takes and returns: its query and its target are described one by one.
@@ -144,13 +144,13 @@ pub(in crate::session) async fn describe_insert_select(
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
     let placeholder = syntax.placeholder;
     let query = prepared(Arc::clone(&parts.query), syntax, declared(&parts.query_parameters))?;
-    let read = Box::pin(prepare::describe_on_unit(session, &query)).await?;
+    let read = Box::pin(describe::describe_as_one(session, &query)).await?;
     note(&mut parameters, placeholder, &parts.query_parameters, &read.parameters);
     let mut columns = None;
     if parts.returns || !parts.rest_parameters.is_empty() {
         let text = parts.template(syntax.placeholder, stmt.parameters);
         let written = prepared(text, syntax, declared(&parts.rest_parameters))?;
-        let written = Box::pin(prepare::describe_on_unit(session, &written)).await?;
+        let written = Box::pin(describe::describe_as_one(session, &written)).await?;
         if syntax.placeholder == pando_sql::Placeholder::Dollar {
             note(&mut parameters, placeholder, &parts.rest_parameters, &written.parameters);
         }

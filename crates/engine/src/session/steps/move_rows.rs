@@ -15,7 +15,9 @@ use crate::plan::{Change, MoveRows, MovedTable, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::ask;
 use crate::session::given::Given;
+use crate::session::run::{find_out, ready};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
@@ -50,7 +52,8 @@ pub(in crate::session) async fn parts_of(
     table: &MovedTable,
 ) -> Result<MoveRows> {
     let obstacles = obstacles(session, live, table).await?;
-    session.find_out_until(live, None, |ctx| plan::move_rows(ctx, stmt, &obstacles)).await
+    find_out::find_out_until(session, live, None, |ctx| plan::move_rows(ctx, stmt, &obstacles))
+        .await
 }
 
 /// What the table's first node tells about taking rows out and putting them in again.
@@ -61,7 +64,8 @@ async fn obstacles(
 ) -> Result<Vec<Obstacle>> {
     let syntax = live.database.dialect.syntax();
     let query = pando_sql::parse(&table.query, syntax).map_err(crate::plan::unread)?;
-    let plan = session.plan(live, &query, &Given::default(), Purpose::Describe).await?;
+    let plan =
+        ready::single_plan(session, live, &query, &Given::default(), Purpose::Describe).await?;
     obstacles_of(session, live, &plan, &table.logic).await
 }
 
@@ -77,7 +81,7 @@ pub(in crate::session) async fn obstacles_of(
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let actual = unit.target.actual(logic).unwrap_or(logic);
     let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-    let rows = session.ask(live, &writer, &transfer.obstacles_query(actual)).await?;
+    let rows = ask::ask(session, live, &writer, &transfer.obstacles_query(actual)).await?;
     rows.iter().map(|row| transfer.read_obstacle(row)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Transactions of type BASE: every change is committed on its storage unit at once, with images of its rows, by which
 //! it is taken back if it must be.
 
-use pando_base::{Concern, Field, Global};
+use pando_base::{Concern, Field};
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::session::TransactionState;
@@ -10,60 +10,8 @@ use pando_sql::ast::{Kind, Statement};
 use crate::plan;
 
 use crate::session::Session;
+use crate::session::transaction::undo_list::Base;
 use crate::session::transaction::{End, Work, units};
-
-/// What the open transaction has done.
-#[derive(Debug, Default)]
-pub(in crate::session) struct Base {
-    /// `None` before its first change.
-    global: Option<Global>,
-    /// Each with the number of the last statement before it.
-    savepoints: Vec<(String, u64)>,
-}
-
-impl Base {
-    /// Whether something was changed, or begun to be.
-    pub(in crate::session) fn has_changed(&self) -> bool {
-        self.global.is_some()
-    }
-
-    /// The number of the last statement that has changed something; 0 before the first.
-    pub(in crate::session) fn statement(&self) -> u64 {
-        self.global.as_ref().map_or(0, Global::statement)
-    }
-
-    /// What was changed; `None` before the first change.
-    pub(in crate::session) fn global(&self) -> Option<&Global> {
-        self.global.as_ref()
-    }
-
-    pub(in crate::session) fn global_mut(&mut self) -> Option<&mut Global> {
-        self.global.as_mut()
-    }
-
-    /// The first change is about to be made.
-    pub(in crate::session) fn begins(&mut self, global: Global) {
-        self.global = Some(global);
-    }
-
-    /// Sets a savepoint.
-    pub(in crate::session) fn savepoint(&mut self, name: &str) {
-        let statement = self.statement();
-        self.savepoints.push((name.to_owned(), statement));
-    }
-
-    /// Another savepoint takes the place of this one.
-    pub(in crate::session) fn gives_up(&mut self, name: &str) {
-        self.savepoints.retain(|(known, _)| known != name);
-    }
-
-    /// Forgets a savepoint and all after it.
-    pub(in crate::session) fn release(&mut self, name: &str) {
-        if let Some(at) = self.savepoints.iter().rposition(|(known, _)| known == name) {
-            self.savepoints.truncate(at);
-        }
-    }
-}
 
 impl Work {
     pub(in crate::session) fn base(&self) -> &Base {

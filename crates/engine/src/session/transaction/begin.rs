@@ -6,11 +6,13 @@ use pando_sql::ast::Kind;
 use crate::plan;
 
 use crate::session::Session;
+use crate::session::connections::everywhere;
 use crate::session::given::Run;
-use crate::session::transaction::change_modes::Touched;
 use crate::session::transaction::modes::opens_transaction;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, definition, serializable, snapshot, units};
+use crate::session::transaction::touched::Touched;
+use crate::session::transaction::{
+    Opened, attend, base, definition, end, serializable, snapshot, units,
+};
 
 /// Opens a transaction, with the modes that its opener names and those that are set for it.
 pub(in crate::session) fn open(session: &mut Session, opened: Opened, modes: Vec<String>) {
@@ -36,7 +38,7 @@ pub(in crate::session) async fn open_for_client(
 ) -> Result<()> {
     open(session, Opened::Client, modes);
     match snapshot::looks_at_once(session) {
-        true => Box::pin(snapshot::look_at_once(session)).await,
+        true => Box::pin(look_at_once(session)).await,
         false => Ok(()),
     }
 }
@@ -103,4 +105,19 @@ fn modes_alone(session: &Session, run: Run<'_>) -> Option<Vec<String>> {
 
 fn is_definition(kind: &Kind) -> bool {
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque)
+}
+
+/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
+/// is open.
+///
+/// # Errors
+/// What a unit says to it.
+pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()> {
+    let live = session.place.live()?;
+    let looked = everywhere::open_everywhere(session, &live).await;
+    attend::let_go(session).await;
+    if looked.is_err() {
+        let _ = end::roll_back_with_cursors(session).await;
+    }
+    looked
 }

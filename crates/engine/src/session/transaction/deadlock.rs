@@ -5,9 +5,9 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use crate::handle::Manner;
 
 use crate::session::Session;
-use crate::session::cursors::declared;
+use crate::session::cursors::close;
 use crate::session::reply::warnings;
-use crate::session::transaction::{End, base, end};
+use crate::session::transaction::{base, end};
 
 /// The letter of an error's detail.
 /// <https://www.postgresql.org/docs/current/protocol-error-fields.html>
@@ -42,7 +42,7 @@ async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
     if !session.work.is_idle() {
         if dialect.error_fails_transaction() {
             forfeit(session).await;
-        } else if let Err(error) = end::end_transaction(session, End::RollBack).await {
+        } else if let Err(error) = end::roll_back_with_cursors(session).await {
             tracing::debug!(%error, "a deadlock's victim could not be rolled back in order");
         }
     }
@@ -56,7 +56,7 @@ async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
 
 /// Rolls back on every unit, so that their locks are free; the client is still in its transaction, which has failed.
 pub(in crate::session) async fn forfeit(session: &mut Session) {
-    declared::close_unheld(session).await;
+    close::close_unheld(session).await;
     if let Err(error) = base::undo_in_base(session, 0).await {
         tracing::warn!(%error, "what a failed transaction has changed is not taken back yet");
     }

@@ -10,24 +10,8 @@ use crate::catalog::UnitCatalog;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::transaction::own_catalog::Own;
 use crate::session::transaction::{Work, units};
-
-/// What a transaction that has changed definitions knows of the tables: nobody else sees what it has made, nor does it
-/// see what others have read.
-#[derive(Debug)]
-pub(in crate::session) struct Own {
-    catalog: Arc<UnitCatalog>,
-    /// The one that all others of this database have, and its epoch when this one was begun.
-    others: Arc<UnitCatalog>,
-    epoch: u64,
-}
-
-impl Own {
-    fn beside(others: &Arc<UnitCatalog>) -> Self {
-        let (others, epoch) = (Arc::clone(others), others.epoch());
-        Self { catalog: Arc::default(), others, epoch }
-    }
-}
 
 /// Words of definitions that PostgreSQL does not let stand in a transaction.
 const ALONE: [&str; 5] = ["CONCURRENTLY", "DATABASE", "SUBSCRIPTION", "SYSTEM", "TABLESPACE"];

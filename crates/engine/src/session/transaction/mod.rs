@@ -1,27 +1,29 @@
 //! A session's transaction, and what decides how the next one begins and ends.
 
+pub(in crate::session) mod attend;
 pub(in crate::session) mod base;
 pub(in crate::session) mod begin;
-pub(in crate::session) mod change_modes;
+pub(in crate::session) mod commit;
 pub(in crate::session) mod deadlock;
 pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
 pub(in crate::session) mod modes;
+pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;
 pub(in crate::session) mod snapshot;
 pub(in crate::session) mod temporary;
+pub(in crate::session) mod touched;
+pub(in crate::session) mod undo_list;
 pub(in crate::session) mod units;
-pub(in crate::session) mod verbs;
 mod work;
 
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
-use crate::session::transaction::base::Base;
-use crate::session::transaction::change_modes::Touched;
-use crate::session::transaction::definition::Own;
-use crate::session::transaction::verbs::Opened;
+use crate::session::transaction::own_catalog::Own;
+use crate::session::transaction::touched::Touched;
+use crate::session::transaction::undo_list::Base;
 
 /// How a transaction is to end, or has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,4 +71,17 @@ pub(in crate::session) struct Definitions {
     own: Option<Own>,
     /// A definition is under way, of which other instances have not been told.
     under_way: bool,
+}
+
+/// Who opened the current transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Opened {
+    /// The client, by BEGIN or with autocommit off.
+    Client,
+    /// The session, for one statement that writes to several units.
+    Statement,
+    /// The session, for one statement that runs as several.
+    Steps,
+    /// The session, for several statements of one request or pipeline.
+    Pipeline,
 }

@@ -8,12 +8,8 @@ use pando_sql::visit;
 
 use crate::plan;
 
-use crate::session::Session;
 use crate::session::errors::server_error;
-use crate::session::reply::made;
-use crate::session::settings::set;
-use crate::session::settings::set::Holds;
-use crate::session::transaction::{Work, change_modes};
+use crate::session::transaction::Work;
 
 /// The mode that makes the units look at their data when the transaction begins.
 pub(in crate::session) const SNAPSHOT: &str = "WITH CONSISTENT SNAPSHOT";
@@ -43,6 +39,17 @@ impl Work {
         !self.modes.next.is_empty() && !visit::tables(kind).is_empty()
     }
 
+    /// Modes for the next transaction only, in the place of those that were said before.
+    pub(in crate::session) fn say_next_modes(&mut self, modes: Vec<String>) {
+        self.modes.next = modes;
+    }
+
+    /// A mode for all that the session begins, in the place of the one of its kind.
+    pub(in crate::session) fn say_session_mode(&mut self, mode: String) {
+        self.modes.session.retain(|known| kind(known) != kind(&mode));
+        self.modes.session.push(mode);
+    }
+
     /// Modes for the next transaction only.
     ///
     /// # Errors
@@ -54,64 +61,6 @@ impl Work {
         self.modes.next = completed(modes, &self.modes.next);
         Ok(())
     }
-}
-
-/// SET SESSION CHARACTERISTICS and SET SESSION TRANSACTION: for all that follow.
-pub(in crate::session) async fn set_modes_for_all(
-    session: &mut Session,
-    words: &[String],
-) -> Result<()> {
-    let modes = known(words)?;
-    session.work.refuse_if_failed()?;
-    set_session_modes(session, modes).await?;
-    made::complete(session, "SET");
-    Ok(())
-}
-
-/// SET TRANSACTION: by the family's custom, for the next transaction (MySQL, and not inside one) or the open one
-/// (PostgreSQL).
-pub(in crate::session) async fn set_modes(session: &mut Session, words: &[String]) -> Result<()> {
-    let modes = known(words)?;
-    session.work.refuse_if_failed()?;
-    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
-    let open = !session.work.is_idle();
-    if !open && is_about_open {
-        session.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
-    } else if !open {
-        session.work.modes.next = modes;
-    } else if is_about_open {
-        change_modes::alter(session, modes).await?;
-    } else {
-        return Err(in_progress());
-    }
-    made::complete(session, "SET");
-    Ok(())
-}
-
-async fn set_session_modes(session: &mut Session, modes: Vec<String>) -> Result<()> {
-    if let Some(dialect) = session.place.dialect() {
-        let kept: Option<Vec<(String, String)>> =
-            modes.iter().map(|mode| dialect.mode_variable(mode)).collect();
-        if let Some(kept) = kept.filter(|kept| !kept.is_empty()) {
-            let mut variables = session.settings.variables().clone();
-            for (name, value) in &kept {
-                variables.set(name, value);
-            }
-            return set::apply(session, &dialect.set_statement(&kept), Holds::InSession, variables)
-                .await;
-        }
-    }
-    for mode in modes {
-        let kind = kind(&mode);
-        session.work.modes.session.retain(|known| self::kind(known) != kind);
-        // Where defaults can be asked for, the connections must have them, too.
-        if session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction()) {
-            let name = format!("{}{}", pando_kernel::dialect::MODE, kind.to_lowercase());
-            session.settings.keep(&name, &mode);
-        }
-        session.work.modes.session.push(mode);
-    }
-    Ok(())
 }
 
 /// Modes with those of others whose kind they do not name.
@@ -207,7 +156,7 @@ fn plain(value: &str) -> String {
     }
 }
 
-fn in_progress() -> Error {
+pub(in crate::session) fn in_progress() -> Error {
     server_error(
         1568,
         "25001",

@@ -5,29 +5,19 @@
 //! holds up the commits of others for a moment; READ
 //! COMMITTED is how to go without.
 
-use std::sync::Arc;
-
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::UnitName;
 use pando_kernel::two_phase::Isolation;
-use pando_kernel::{Execution, TransactionType, TwoPhase};
-use pando_pool::Connection;
-use pando_transaction::xa::Way;
-use pando_transaction::{Sight, finish_all};
+use pando_kernel::{TransactionType, TwoPhase};
+use pando_transaction::Sight;
 
-use crate::handle::Manner;
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
-use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::given::Aim;
 use crate::session::transaction::modes::SNAPSHOT;
-use crate::session::transaction::units::still_open;
-use crate::session::transaction::{End, end, units};
-
-/// A connection with its storage unit's part opened on it, and the replies that belong to that.
-type Part = (Connection, usize);
+use crate::session::transaction::units;
 
 /// Whether the open transaction is to look at all units now, before it does something on one of them: it is at a
 /// level at which it sees one state of the data, and
@@ -148,21 +138,6 @@ pub(in crate::session) fn looks_at_once(session: &Session) -> bool {
         && session.place.dialect().is_some_and(|dialect| dialect.two_phase().is_some())
 }
 
-/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
-/// is open.
-///
-/// # Errors
-/// What a unit says to it.
-pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()> {
-    let live = session.place.live()?;
-    let looked = open_everywhere(session, &live).await;
-    end::let_go(session).await;
-    if looked.is_err() {
-        let _ = end::end_transaction(session, End::RollBack).await;
-    }
-    looked
-}
-
 /// Refuses a snapshot to a transaction whose statements each read for themselves.
 pub(in crate::session) fn refuse_snapshot_in_base(
     session: &Session,
@@ -177,119 +152,6 @@ pub(in crate::session) fn refuse_snapshot_in_base(
         "a transaction of type BASE has no snapshot: each of its statements reads what is committed",
         "use a LOCAL or XA transaction",
     ))
-}
-
-/// Opens the transaction on all units that take writes. One of type XA sees the same transactions on all of them; of
-/// type LOCAL each unit looks at its own moment, and all at about the same.
-pub(in crate::session) async fn open_everywhere(
-    session: &mut Session,
-    live: &LiveDatabase,
-) -> Result<()> {
-    let mut parts = Vec::new();
-    let before = session.work.transaction.units();
-    session.work.transaction.sees(Sight::Has);
-    let is_global = session.work.transaction.kind() == TransactionType::Xa;
-    let taken = match is_global {
-        true => take_everywhere(session, live, &mut parts).await,
-        false => take_leading(session, live, &mut parts).await.map(|()| Vec::new()),
-    };
-    let mut result = match taken {
-        Ok(units) if is_global => look_together(session, live, units, &mut parts).await,
-        Ok(_) => look_each(session, &mut parts).await,
-        Err(error) => Err(error),
-    };
-    if result.is_ok() && session.work.transaction.has_to_catch_up(session.settings.local()) {
-        for (connection, _) in &mut parts {
-            if result.is_ok() && !before.contains(connection.unit()) {
-                result = session.catch_up(connection).await;
-            }
-        }
-    }
-    for (mut connection, _) in parts {
-        if result.is_err() {
-            // It may have refused what it was to wear.
-            connection.set_session_state(UNKNOWN);
-        }
-        match result.is_err() && connection.condition().outstanding > 0 {
-            // A silent unit would be waited for.
-            true => connection.discard(),
-            false => session.release(connection).await,
-        }
-    }
-    if let Err(error) = &result {
-        units::learn_of_loss(session, error);
-        // Some units may see what others do not.
-        session.work.transaction.lose();
-    }
-    result
-}
-
-async fn take_everywhere(
-    session: &mut Session,
-    live: &LiveDatabase,
-    parts: &mut Vec<Part>,
-) -> Result<Vec<(String, Way)>> {
-    let mut units = Vec::new();
-    for unit in &live.database.units {
-        let Some(ready) = units::ready(session, live, unit).await? else { continue };
-        let Some(identity) = &ready.identity else { continue };
-        let pool = live.pool(unit)?;
-        units.push((identity.to_string(), (Arc::clone(unit), Arc::clone(pool.connector()))));
-        if let Some(mut own) = session.work.transaction.lend(unit)? {
-            // It has been changed already.
-            let look = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-            let started = still_open(&own)
-                .and_then(|()| look.map_or(Ok(()), |look| own.start(Execution::Text(look.into()))));
-            parts.push((own, usize::from(look.is_some() && started.is_ok())));
-            started?;
-            continue;
-        }
-        let mut connection = session.place.take(pool).await?;
-        units::still_ready(session, live, &mut connection, Some(&ready)).await?;
-        let query = live.database.dialect.two_phase().map(|form| form.snapshot_query());
-        let (replies, _) = session.enlist(live, &mut connection, Some(&ready), query)?;
-        parts.push((connection, replies));
-    }
-    Ok(units)
-}
-
-/// Takes a connection of each unit that has no leader: what copies hold is older.
-async fn take_leading(
-    session: &mut Session,
-    live: &LiveDatabase,
-    parts: &mut Vec<Part>,
-) -> Result<()> {
-    for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
-        let mut connection = session.place.take(live.pool(unit)?).await?;
-        let (replies, _) = session.enlist(live, &mut connection, None, None)?;
-        parts.push((connection, replies));
-    }
-    Ok(())
-}
-
-/// Sends what opens the transaction to all units.
-async fn look_each(session: &mut Session, parts: &mut [Part]) -> Result<()> {
-    let handle = Arc::clone(session.place.handle());
-    for (connection, _) in parts.iter() {
-        handle.runs_on(connection, Manner::Ask)?;
-    }
-    handle.taken(opened(parts)).await
-}
-
-/// Sends what opens the transaction to all units while no other is half committed.
-async fn look_together(
-    session: &mut Session,
-    live: &LiveDatabase,
-    units: Vec<(String, Way)>,
-    parts: &mut [Part],
-) -> Result<()> {
-    let barrier = live.together.barrier(session.place.runtime(), units);
-    let handle = Arc::clone(session.place.handle());
-    let pass = handle.taken(barrier.pass()).await?;
-    for (connection, _) in parts.iter() {
-        handle.runs_on(connection, Manner::Ask)?;
-    }
-    pass.during(opened(parts)).await?
 }
 
 /// A unit that was not there when the transaction began to look, such as a replica, would show it another state.
@@ -323,20 +185,4 @@ fn reads_several(plan: &Plan) -> bool {
 
 fn has_snapshot(modes: &[String]) -> bool {
     modes.iter().any(|mode| mode == SNAPSHOT)
-}
-
-/// Reads what opens the transaction to its end everywhere.
-async fn opened(parts: &mut [Part]) -> Result<()> {
-    let mut result = Ok(());
-    while parts.iter().any(|(_, replies)| *replies > 0) {
-        let mut waiting: Vec<&mut Connection> = Vec::new();
-        for (connection, replies) in parts.iter_mut().filter(|(_, replies)| *replies > 0) {
-            *replies -= 1;
-            waiting.push(connection);
-        }
-        for ended in finish_all(&mut waiting).await {
-            result = result.and(ended.map(drop));
-        }
-    }
-    result
 }

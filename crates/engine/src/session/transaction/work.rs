@@ -1,16 +1,17 @@
 //! What is asked of a session's transaction and done with it, as far as nothing else of the session takes part.
 
+use pando_kernel::Dialect;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Kind;
-use pando_transaction::Transaction;
+use pando_transaction::{Transaction, no_savepoint};
 
+use crate::session::errors::no_transaction;
 use crate::session::given::Run;
-use crate::session::transaction::base::Base;
-use crate::session::transaction::change_modes::Touched;
-use crate::session::transaction::modes::completed;
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{Definitions, End, Modes, Work};
+use crate::session::transaction::modes::{SNAPSHOT, completed};
+use crate::session::transaction::touched::Touched;
+use crate::session::transaction::undo_list::Base;
+use crate::session::transaction::{Definitions, End, Modes, Opened, Work};
 
 impl Default for Work {
     fn default() -> Self {
@@ -80,6 +81,11 @@ impl Work {
     /// As [`Work::touches`], of one that is about data.
     pub(in crate::session) fn touches_data(&mut self) {
         self.touched = Touched::Data;
+    }
+
+    /// What the open transaction's statements have done that settles its modes.
+    pub(in crate::session) fn touched(&self) -> Touched {
+        self.touched
     }
 
     /// The open transaction is asked of a table.
@@ -188,5 +194,32 @@ impl Work {
     pub(in crate::session) fn modes_for(&mut self, own: Vec<String>) -> Vec<String> {
         let further = std::mem::take(&mut self.modes.next);
         completed(own, further.iter().chain(&self.modes.session))
+    }
+}
+
+impl Work {
+    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where
+    /// none was open, as only the MySQL family has it, one begins all the same.
+    pub(in crate::session) fn chained_modes(&self) -> Vec<String> {
+        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
+    }
+
+    /// Whether a transaction is open that the client has begun.
+    pub(in crate::session) fn is_in_block(&self) -> bool {
+        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
+    }
+
+    /// Refuses a verb about a savepoint where none can be.
+    pub(in crate::session) fn refuse_outside(
+        &self,
+        verb: &str,
+        name: &str,
+        dialect: &dyn Dialect,
+    ) -> Result<()> {
+        if self.is_in_block() {
+            return Ok(());
+        }
+        let fails = dialect.error_fails_transaction();
+        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
     }
 }

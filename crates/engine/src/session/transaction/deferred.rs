@@ -1,60 +1,18 @@
 //! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several
 //! storage units commits.
 
-pub(in crate::session) mod constraints;
-
 use std::sync::Arc;
 
 use pando_kernel::error::Result;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{TransactionType, UnitName, Value};
-use pando_sql::ast::Statement;
 
+use crate::catalog::Checks;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::reply::made;
-use crate::session::settings::set;
-use crate::session::settings::set::Holds;
-use crate::session::transaction::{base, end};
-
-/// The tag of the verb.
-const VERB: &str = "SET CONSTRAINTS";
-
-/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
-/// units that have them. False when the statement goes the usual way.
-///
-/// # Errors
-/// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
-pub(in crate::session) async fn set_constraints(
-    session: &mut Session,
-    stmt: &Statement,
-) -> Result<bool> {
-    session.work.refuse_if_failed()?;
-    let live = session.place.live()?;
-    // Behind SET and CONSTRAINTS.
-    let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
-    let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
-    if !named.is_some_and(|word| word.of(&stmt.text).eq_ignore_ascii_case("all")) {
-        if live.database.units.len() < 2 {
-            return Ok(false);
-        }
-        base::refuse_in_base(session, VERB)?;
-        constraints::set_named(session, &live, stmt).await?;
-        made::complete(session, VERB);
-        return Ok(true);
-    }
-    if session.work.is_idle() {
-        session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
-        made::complete(session, VERB);
-        return Ok(true);
-    }
-    base::refuse_in_base(session, VERB)?;
-    let variables = session.settings.variables().clone();
-    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
-    made::complete(session, VERB);
-    Ok(true)
-}
+use crate::session::connections::ask;
+use crate::session::transaction::attend;
 
 /// Whether a commit may fail on one unit by what was left unchecked until then, after others have committed, as far as
 /// that is known.
@@ -83,7 +41,7 @@ pub(in crate::session) async fn check_deferred(session: &mut Session) -> Result<
     };
     let live = session.place.live()?;
     let checked = checked(session, &live, query, check).await;
-    end::let_go(session).await;
+    attend::let_go(session).await;
     match checked {
         Ok(()) => Ok(()),
         Err(_) if session.work.transaction.has_lost_connection() => Ok(()),
@@ -107,7 +65,7 @@ async fn checked(
     if !any {
         return Ok(());
     }
-    end::attend_transaction(session)?;
+    attend::attend_transaction(session)?;
     session.work.transaction.run_everywhere(check).await
 }
 
@@ -121,8 +79,9 @@ async fn defers(
         return Ok(known);
     }
     let epoch = session.work.catalog(live).epoch();
-    let rows = session.ask(live, &unit, query).await?;
+    let rows = ask::ask(session, live, &unit, query).await?;
     let defers = rows.first().and_then(|row| row.first()) != Some(&Value::Bool(false));
-    session.work.catalog(live).learn_defers(epoch, unit, defers);
+    let checks = if defers { Checks::MayWait } else { Checks::AtOnce };
+    session.work.catalog(live).learn_checks(epoch, unit, checks);
     Ok(defers)
 }

@@ -19,6 +19,8 @@ use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::ask;
+use crate::session::run::find_out;
 
 /// Actual tables of one that are looked at.
 const NODES: usize = 32;
@@ -45,7 +47,7 @@ pub(in crate::session) async fn vouch(
         .filter_map(|occurrence| Some(occurrence.name.parts.last()?.key()))
         .collect();
     for name in names {
-        let runtime = Arc::clone(&session.place.engine.inner.runtime);
+        let runtime = Arc::clone(&session.place.engine().inner.runtime);
         if matches!(live.doubts.about(&name, runtime.now()), Verdict::Fine) {
             continue;
         }
@@ -125,14 +127,14 @@ async fn has_rows(
     query: &str,
 ) -> Result<bool> {
     if session.work.catalog(live).tables().is_none() {
-        session.find_out(live, Need::Tables).await?;
+        find_out::find_out(session, live, Need::Tables).await?;
     }
     let tables = session.work.catalog(live).tables().unwrap_or_default();
     let key = live.database.dialect.syntax().table_key(table);
     let stands = tables.get(&key).is_some_and(|units| units.contains(unit));
     Ok(stands
         && is_named(session, live, unit, table).await?
-        && !session.ask(live, unit, query).await?.is_empty())
+        && !ask::ask(session, live, unit, query).await?.is_empty())
 }
 
 /// A sharded table has its rows where its rule looks for them, and no single table stands behind it.
@@ -144,7 +146,7 @@ async fn look_at_parts(
     let dialect = Arc::clone(&live.database.dialect);
     let key = dialect.syntax().table_key(&table.name);
     if session.work.catalog(live).tables().is_none() {
-        session.find_out(live, Need::Tables).await?;
+        find_out::find_out(session, live, Need::Tables).await?;
     }
     let tables = session.work.catalog(live).tables().unwrap_or_default();
     let stands = |unit: &UnitName, name: &str| {
@@ -166,7 +168,7 @@ async fn look_at_parts(
             continue;
         }
         let query = format!("SELECT 1 FROM {} LIMIT 1", dialect.quote(&table.name));
-        if !session.ask(live, unit, &query).await?.is_empty() {
+        if !ask::ask(session, live, unit, &query).await?.is_empty() {
             return Ok(Some(format!(
                 "storage unit `{unit}` has a table `{}` with rows that is none of its actual tables",
                 table.name
@@ -179,7 +181,7 @@ async fn look_at_parts(
         return Ok(None);
     }
     if session.work.catalog(live).columns(&key).is_none() {
-        session.find_out(live, Need::Columns(key.clone())).await?;
+        find_out::find_out(session, live, Need::Columns(key.clone())).await?;
     }
     let columns = session.work.catalog(live).columns(&key).unwrap_or_default();
     let Ok(keys) = placement::key_columns(table, &columns) else { return Ok(None) };
@@ -190,7 +192,7 @@ async fn look_at_parts(
         }
         let from = dialect.quote(&node.table);
         let query = format!("SELECT {} FROM {from} LIMIT {ROWS}", keys.join(", "));
-        let rows: Vec<Vec<Value>> = session.ask(live, &node.unit, &query).await?;
+        let rows: Vec<Vec<Value>> = ask::ask(session, live, &node.unit, &query).await?;
         let rows = placement::Rows { node, columns: &columns, keys: &rows };
         if let Some(why) = placement::misplaced(&live.database, table, rows)? {
             return Ok(Some(why));
@@ -211,7 +213,7 @@ async fn is_named(
     if !dialect.error_fails_transaction() {
         return Ok(true);
     }
-    Ok(!session.ask(live, unit, &dialect.columns_query(None, table)).await?.is_empty())
+    Ok(!ask::ask(session, live, unit, &dialect.columns_query(None, table)).await?.is_empty())
 }
 
 fn unreachable_rows(table: &str, why: &str) -> Error {

@@ -13,7 +13,12 @@ use crate::plan::writer_of;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::connections::{ask, lend, release};
 use crate::session::given::Aim;
+use crate::session::reply::made;
+use crate::session::statement::set;
+use crate::session::statement::set::Holds;
+use crate::session::transaction::base;
 
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;
@@ -44,7 +49,7 @@ pub(in crate::session) async fn set_named(
     let mut missing: Vec<usize> = (0..names.len()).collect();
     for unit in writers(live) {
         let mut here = Vec::new();
-        for row in session.ask(live, &unit, &query).await? {
+        for row in ask::ask(session, live, &unit, &query).await? {
             let [Value::Int(place), Value::Bool(is_part)] = row[..] else {
                 return Err(Error::internal("a row of constraints has another shape"));
             };
@@ -94,7 +99,7 @@ async fn set_on(
     unit: &UnitName,
     text: String,
 ) -> Result<()> {
-    let (mut connection, swallow) = session.enlisted(live, unit, Aim::Reads).await?;
+    let (mut connection, swallow) = lend::enlisted(session, live, unit, Aim::Reads).await?;
     let mut result = Ok(());
     for _ in 0..swallow {
         result = result.and(finish(&mut connection).await.map(drop));
@@ -105,7 +110,7 @@ async fn set_on(
     if result.is_ok() {
         result = finish(&mut connection).await.map(drop);
     }
-    session.release(connection).await;
+    release::release(session, connection).await;
     result
 }
 
@@ -164,6 +169,44 @@ fn one_name(tokens: &[(TokenKind, Span)], text: &str) -> Option<Named> {
     let is_whole = tokens.len() % 2 == 1 && parts.len() <= 3;
     let (first, last) = (tokens.first()?.1, tokens.last()?.1);
     is_whole.then_some(Named { parts, span: Span { start: first.start, end: last.end } })
+}
+
+/// The tag of the verb.
+const VERB: &str = "SET CONSTRAINTS";
+
+/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
+/// units that have them. False when the statement goes the usual way.
+///
+/// # Errors
+/// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
+pub(in crate::session) async fn set_constraints(
+    session: &mut Session,
+    stmt: &Statement,
+) -> Result<bool> {
+    session.work.refuse_if_failed()?;
+    let live = session.place.live()?;
+    // Behind SET and CONSTRAINTS.
+    let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
+    let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
+    if !named.is_some_and(|word| word.of(&stmt.text).eq_ignore_ascii_case("all")) {
+        if live.database.units.len() < 2 {
+            return Ok(false);
+        }
+        base::refuse_in_base(session, VERB)?;
+        set_named(session, &live, stmt).await?;
+        made::complete(session, VERB);
+        return Ok(true);
+    }
+    if session.work.is_idle() {
+        session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+        made::complete(session, VERB);
+        return Ok(true);
+    }
+    base::refuse_in_base(session, VERB)?;
+    let variables = session.settings.variables().clone();
+    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
+    made::complete(session, VERB);
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::snapshot::{Admits, LiveDatabase};
 use crate::session::Session;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::Place;
+use crate::session::run::context;
 
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
@@ -88,7 +89,7 @@ fn ask(
         // Nothing is made for them where nobody asks.
         let Some(admission) = feature.admission() else { continue };
         let footprint = Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units() };
-        session.in_context(live, None, |ctx| admission.admit(ctx, &footprint))?;
+        context::in_context(session, live, None, |ctx| admission.admit(ctx, &footprint))?;
     }
     Ok(())
 }

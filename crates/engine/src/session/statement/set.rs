@@ -14,13 +14,15 @@ use crate::plan::any_unit_of;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::connections::{dress, lend, release};
+use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given};
 use crate::session::reply::made;
-use crate::session::settings::expression;
-use crate::session::settings::expression::is_expression;
 use crate::session::settings::value_text::value_text;
+use crate::session::statement::expression::is_expression;
+use crate::session::statement::{change_modes, expression};
 use crate::session::transaction::modes::{defaulted, next_mode};
-use crate::session::transaction::{base, change_modes, end};
+use crate::session::transaction::{attend, base, commit};
 
 /// A variable given at start-up.
 pub(in crate::session) fn startup_variable(
@@ -39,11 +41,11 @@ pub(in crate::session) fn startup_variable(
         VariableEffect::Autocommit(true) => session.work.commits_each(),
         VariableEffect::Autocommit(false) => session.work.commits_when_told(),
         VariableEffect::Replay | VariableEffect::Report { .. } => {
-            session.settings.variables.set(&name.to_lowercase(), &text);
+            session.settings.keep(&name.to_lowercase(), &text);
         }
         VariableEffect::As { name, value, over } => {
-            over.iter().for_each(|other| session.settings.variables.unset(other));
-            session.settings.variables.set(name, &value);
+            over.iter().for_each(|other| session.settings.unset(other));
+            session.settings.keep(name, &value);
         }
     }
     Ok(())
@@ -65,7 +67,7 @@ pub(in crate::session) async fn set(
     }
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
-    let (mut variables, overruled) = overruled(assignments, &session.settings.variables);
+    let (mut variables, overruled) = overruled(assignments, session.settings.variables());
     let (mut reports, mut told) = (Vec::new(), Vec::new());
     let (mut autocommit, mut last_insert_id) = (None, None);
     let (mut holds, mut computes) = (Holds::InSession, false);
@@ -135,9 +137,9 @@ pub(in crate::session) async fn set(
         session.work.set_next_modes(next)?;
     }
     // A value that the session has already may be hidden by one that SET LOCAL has set.
-    let may_be_hidden = !session.settings.local.is_empty();
+    let may_be_hidden = !session.settings.local().is_empty();
     let is_local = holds == Holds::InTransaction;
-    if is_local || may_be_hidden || variables.id() != session.settings.variables.id() {
+    if is_local || may_be_hidden || variables.id() != session.settings.variables().id() {
         // What was computed once must not be computed again by each unit, and what is not the unit's must not reach it.
         let text = match computes || !dialect.error_fails_transaction() {
             true => dialect.set_statement(&applied),
@@ -160,9 +162,9 @@ pub(in crate::session) async fn set(
 
 async fn choose_autocommit(session: &mut Session, chosen: Option<bool>) -> Result<()> {
     match chosen {
-        Some(true) => end::commit_each(session).await,
+        Some(true) => commit::commit_each(session).await,
         Some(false) => {
-            end::commit_when_told(session);
+            commit::commit_when_told(session);
             Ok(())
         }
         None => Ok(()),
@@ -244,39 +246,37 @@ pub(in crate::session) async fn apply(
     let local = holds == Holds::InTransaction;
     let live = session.place.live()?;
     if !session.work.is_idle() {
-        session.settle_cursors().await?;
+        settle::settle_cursors(session).await?;
         if session.work.transaction().units().is_empty() && live.has_units() {
             let unit = any_unit_of(&live.database)?;
-            let (mut connection, swallow) = session.enlisted(&live, &unit, Aim::Reads).await?;
+            let (mut connection, swallow) =
+                lend::enlisted(session, &live, &unit, Aim::Reads).await?;
             let mut result = Ok(());
             for _ in 0..swallow {
                 result = result.and(finish(&mut connection).await.map(|_| ()));
             }
-            session.release(connection).await;
+            release::release(session, connection).await;
             result?;
         }
         if local {
             base::refuse_in_base(session, "SET LOCAL")?;
         }
-        end::attend_transaction(session)?;
+        attend::attend_transaction(session)?;
         // Where it fails on one unit it may have been done on others.
         let connections = session.work.transaction_mut().connections();
         connections.for_each(|connection| connection.set_session_state(UNKNOWN));
         let taken = session.work.transaction_mut().run_everywhere(text).await;
-        end::let_go(session).await;
+        attend::let_go(session).await;
         taken?;
-        session.settings.count += 1;
-        if local || !session.settings.local.is_empty() {
-            // Also what is set for the session: behind SET LOCAL it is what holds.
-            session.settings.local.push(text.to_owned());
-        }
         if local {
+            session.settings.is_set_locally(text);
             return Ok(());
         }
-        let known = session.settings.variables.list();
+        session.settings.is_set(text);
+        let known = session.settings.variables().list();
         let mut set = variables.list().iter().filter(|one| !known.contains(one));
         let only_users = set.all(|(name, _)| name.starts_with('@'));
-        session.settings.variables = variables;
+        session.settings.exchange(variables);
         // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it
         // was set must serve nobody else.
         let dialect = &live.database.dialect;
@@ -285,7 +285,7 @@ pub(in crate::session) async fn apply(
         {
             UNKNOWN
         } else {
-            session.settings.variables.id()
+            session.settings.variables().id()
         };
         session
             .work
@@ -298,7 +298,7 @@ pub(in crate::session) async fn apply(
         session.outbox.warn("25P01", "SET LOCAL can only be used in transaction blocks");
         return Ok(());
     }
-    let before = std::mem::replace(&mut session.settings.variables, variables);
+    let before = session.settings.exchange(variables);
     if !live.has_units() {
         // The first unit that serves the session will judge them.
         return Ok(());
@@ -306,7 +306,7 @@ pub(in crate::session) async fn apply(
     match try_variables(session, &live).await {
         Ok(()) => Ok(()),
         Err(error) => {
-            session.settings.variables = before;
+            session.settings.go_back_to(before);
             Err(error)
         }
     }
@@ -319,7 +319,7 @@ async fn try_variables(
     let unit = any_unit_of(&live.database)?;
     let mut connection = session.place.take(live.pool(&unit)?).await?;
     session.place.handle().runs_on(&connection, Manner::Ask)?;
-    let replies = session.dress(live, &mut connection)?;
+    let replies = dress::dress(session, live, &mut connection)?;
     let mut tried = Ok(());
     for _ in 0..replies {
         if let Err(error) = finish(&mut connection).await {
@@ -328,7 +328,7 @@ async fn try_variables(
             break;
         }
     }
-    session.release(connection).await;
+    release::release(session, connection).await;
     tried
 }
 

@@ -2,53 +2,19 @@
 
 use pando_kernel::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::session::TransactionState;
+use pando_kernel::request::CursorId;
 use pando_sql::ast::Transaction;
-use pando_transaction::no_savepoint;
+
+use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::cursors::{close, settle};
 use crate::session::errors::no_transaction;
 use crate::session::reply::made;
-use crate::session::settings::savepoints;
-use crate::session::transaction::modes::{SNAPSHOT, known};
-use crate::session::transaction::{
-    End, Work, base, begin, change_modes, end, modes, snapshot, units,
-};
-
-/// Who opened the current transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::session) enum Opened {
-    /// The client, by BEGIN or with autocommit off.
-    Client,
-    /// The session, for one statement that writes to several units.
-    Statement,
-    /// The session, for one statement that runs as several.
-    Steps,
-    /// The session, for several statements of one request or pipeline.
-    Pipeline,
-}
-
-impl Work {
-    /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where
-    /// none was open, as only the MySQL family has it, one begins all the same.
-    fn chained_modes(&self) -> Vec<String> {
-        self.transaction.modes().iter().filter(|mode| *mode != SNAPSHOT).cloned().collect()
-    }
-
-    /// Whether a transaction is open that the client has begun.
-    fn is_in_block(&self) -> bool {
-        self.transaction.state() != TransactionState::Idle && self.opened != Opened::Pipeline
-    }
-
-    /// Refuses a verb about a savepoint where none can be.
-    fn refuse_outside(&self, verb: &str, name: &str, dialect: &dyn Dialect) -> Result<()> {
-        if self.is_in_block() {
-            return Ok(());
-        }
-        let fails = dialect.error_fails_transaction();
-        Err(if fails { no_transaction(verb) } else { no_savepoint(name, dialect) })
-    }
-}
+use crate::session::reply::pull::finish;
+use crate::session::statement::{change_modes, set_modes};
+use crate::session::transaction::modes::known;
+use crate::session::transaction::{Opened, attend, base, begin, commit, end, snapshot, units};
 
 /// BEGIN, COMMIT, savepoints and what else is said about the transaction itself.
 pub(in crate::session) async fn transaction_verb(
@@ -82,9 +48,9 @@ pub(in crate::session) async fn transaction_verb(
             return_to_savepoint(session, &as_compared(&name.value, dialect), dialect).await?;
         }
         Transaction::Set { session: true, modes } => {
-            modes::set_modes_for_all(session, modes).await?;
+            set_modes::set_modes_for_all(session, modes).await?;
         }
-        Transaction::Set { session: false, modes } => modes::set_modes(session, modes).await?,
+        Transaction::Set { session: false, modes } => set_modes::set_modes(session, modes).await?,
         Transaction::TwoPhase => {
             return Err(Error::unsupported(
                 30001,
@@ -101,20 +67,22 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
     if !session.work.is_in_block() && dialect.error_fails_transaction() {
         return Err(no_transaction("SAVEPOINT"));
     }
-    if !session.work.autocommit && session.work.is_idle() {
+    if !session.work.autocommit() && session.work.is_idle() {
         units::ready_all(session).await?;
         begin::open(session, Opened::Client, Vec::new());
     }
     if session.work.is_in_block() {
-        session.settle_cursors().await?;
-        end::attend_transaction(session)?;
-        let result = session.work.transaction.savepoint(name, dialect).await;
+        settle::settle_cursors(session).await?;
+        attend::attend_transaction(session)?;
+        let result = session.work.transaction_mut().savepoint(name, dialect).await;
         or_fail(session, result).await?;
         if !dialect.error_fails_transaction() {
-            session.work.base.gives_up(name);
+            session.work.base_mut().gives_up(name);
         }
-        session.work.base.savepoint(name);
-        savepoints::mark(session, name);
+        session.work.base_mut().savepoint(name);
+        if dialect.error_fails_transaction() {
+            session.settings.mark(name, session.cursors.ids().collect());
+        }
     }
     made::complete(session, "SAVEPOINT");
     Ok(())
@@ -123,11 +91,11 @@ async fn set_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect)
 async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dialect) -> Result<()> {
     session.work.refuse_if_failed()?;
     session.work.refuse_outside("RELEASE SAVEPOINT", name, dialect)?;
-    session.settle_cursors().await?;
-    end::attend_transaction(session)?;
-    let result = session.work.transaction.release(name, dialect).await;
+    settle::settle_cursors(session).await?;
+    attend::attend_transaction(session)?;
+    let result = session.work.transaction_mut().release(name, dialect).await;
     or_fail(session, result).await?;
-    session.work.base.release(name);
+    session.work.base_mut().release(name);
     session.settings.unmark(name);
     let result = change_modes::tell_read_only_again(session).await;
     or_fail(session, result).await?;
@@ -141,19 +109,22 @@ async fn return_to_savepoint(
     dialect: &dyn Dialect,
 ) -> Result<()> {
     session.work.refuse_outside("ROLLBACK TO SAVEPOINT", name, dialect)?;
-    savepoints::close_cursors_behind(session, name).await;
-    session.settle_cursors().await?;
-    end::attend_transaction(session)?;
-    let result = session.work.transaction.rollback_to(name, dialect).await;
+    close_cursors_behind(session, name).await;
+    settle::settle_cursors(session).await?;
+    attend::attend_transaction(session)?;
+    let result = session.work.transaction_mut().rollback_to(name, dialect).await;
     or_fail(session, result).await?;
     session.temporary.doubt_temporaries();
     let result = base::return_in_base(session, name).await;
     or_fail(session, result).await?;
-    let result = Box::pin(savepoints::return_to_mark(session, name)).await;
+    let result = match session.settings.return_to_mark(name, dialect) {
+        Some(text) => Box::pin(tell_again(session, &text)).await,
+        None => Ok(()),
+    };
     or_fail(session, result).await?;
     let result = change_modes::tell_read_only_again(session).await;
     or_fail(session, result).await?;
-    if session.work.definitions.own.is_some() {
+    if session.work.has_definitions_of_its_own() {
         // What was defined behind the savepoint is no more, and what was prepared with it.
         session.place.live()?.forget_tables();
     }
@@ -176,7 +147,7 @@ async fn commit_verb(session: &mut Session, after: After, dialect: &dyn Dialect)
     if after == After::Begin && !open {
         units::ready_all(session).await?;
     }
-    let committed = if open { end::end_transaction(session, End::Commit).await? } else { true };
+    let committed = if open { commit::commit(session).await? } else { true };
     if after == After::Begin {
         begin::open(session, Opened::Client, modes);
     }
@@ -192,7 +163,7 @@ async fn rollback_verb(session: &mut Session, after: After, dialect: &dyn Dialec
         units::ready_all(session).await?;
     }
     if open {
-        end::end_transaction(session, End::RollBack).await?;
+        end::roll_back_with_cursors(session).await?;
     }
     if after == After::Begin {
         begin::open(session, Opened::Client, modes);
@@ -225,16 +196,16 @@ async fn begin_verb(
     dialect: &dyn Dialect,
 ) -> Result<()> {
     let open = !session.work.is_idle();
-    if open && session.work.opened == Opened::Pipeline {
+    if open && session.work.opened() == Opened::Pipeline {
         session.work.refuse_if_failed()?;
         if session.work.has_reached_none() {
             let modes = session.work.modes_for(modes);
-            session.work.transaction.set_modes(modes);
+            session.work.transaction_mut().set_modes(modes);
         } else {
             change_modes::alter(session, modes).await?;
         }
         // What was set in the text before BEGIN goes with the transaction.
-        session.work.opened = Opened::Client;
+        session.work.is_opened_for(Opened::Client);
     } else if open && dialect.error_fails_transaction() {
         session.work.refuse_if_failed()?;
         session.outbox.warn("25001", "there is already a transaction in progress");
@@ -242,7 +213,7 @@ async fn begin_verb(
     } else {
         snapshot::refuse_snapshot_in_base(session, &modes)?;
         if open {
-            end::commit_implicitly(session).await?;
+            commit::commit_implicitly(session).await?;
         }
         begin::open_for_client(session, modes).await?;
     }
@@ -251,10 +222,10 @@ async fn begin_verb(
 }
 
 async fn or_fail(session: &mut Session, result: Result<()>) -> Result<()> {
-    end::let_go(session).await;
+    attend::let_go(session).await;
     match result {
         Ok(()) => Ok(()),
-        Err(error) => Err(session.fail_statement(error).await),
+        Err(error) => Err(finish::fail_statement(session, error).await),
     }
 }
 
@@ -264,4 +235,19 @@ fn as_compared(name: &str, dialect: &dyn Dialect) -> String {
         true => name.to_owned(),
         false => name.to_lowercase(),
     }
+}
+
+/// Closes the cursors that were opened behind a savepoint, where the language says so.
+async fn close_cursors_behind(session: &mut Session, name: &str) {
+    let Some(older) = session.settings.open_at_mark(name) else { return };
+    let newer: Vec<CursorId> = session.cursors.ids().filter(|id| !older.contains(id)).collect();
+    for id in newer {
+        close::close_cursor(session, id).await;
+    }
+}
+
+/// Tells the transaction's units what is set, whatever they have been told before.
+async fn tell_again(session: &mut Session, text: &str) -> Result<()> {
+    session.work.transaction_mut().connections().for_each(|one| one.set_session_state(UNKNOWN));
+    session.work.transaction_mut().run_everywhere(text).await
 }

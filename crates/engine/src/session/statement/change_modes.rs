@@ -3,64 +3,22 @@
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::{Error, Result};
-use pando_sql::ast::{Assignment, Kind};
+use pando_sql::ast::Assignment;
 
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::cursors::settle;
 use crate::session::errors::server_error;
 use crate::session::settings::savepoints::BECOMES_READ_ONLY;
 use crate::session::transaction::modes::completed;
-use crate::session::transaction::{base, end, snapshot, units};
+use crate::session::transaction::touched::Touched;
+use crate::session::transaction::{attend, base, end, snapshot, units};
 
 /// What servers begin with that nobody has told otherwise.
 const DEFAULT_LEVEL: &str = "READ COMMITTED";
 const READ_ONLY: &str = "READ ONLY";
 const READ_WRITE: &str = "READ WRITE";
-
-/// What the statements of a transaction have done that settles its modes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(in crate::session) enum Touched {
-    /// Nothing: units that have taken part were told settings.
-    #[default]
-    Nothing,
-    /// Tables are locked, and nobody has looked at them.
-    Locks,
-    /// They have looked at data: a snapshot was taken.
-    Data,
-}
-
-impl Touched {
-    /// What a statement touches: as in PostgreSQL's `PlannedStmtRequiresSnapshot`.
-    pub(in crate::session) fn by(kind: &Kind) -> Self {
-        match kind {
-            Kind::Empty
-            | Kind::Transaction(_)
-            | Kind::Set(_)
-            | Kind::Show(_)
-            | Kind::Use(_)
-            | Kind::Kill { .. }
-            | Kind::Administration => Self::Nothing,
-            Kind::Lock(_) => Self::Locks,
-            Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => Self::Nothing,
-            Kind::Select(_)
-            | Kind::Insert(_)
-            | Kind::Update(_)
-            | Kind::Delete(_)
-            | Kind::Define(_)
-            | Kind::Explain { .. }
-            | Kind::Prepare { .. }
-            | Kind::Execute { .. }
-            | Kind::Deallocate(_)
-            | Kind::Cursor(_)
-            | Kind::Copy(_)
-            | Kind::Load(_)
-            | Kind::Preview(_)
-            | Kind::Utility { .. }
-            | Kind::Opaque => Self::Data,
-        }
-    }
-}
 
 /// Gives the open transaction other modes, where its language lets it have them.
 ///
@@ -74,8 +32,8 @@ pub(in crate::session) async fn alter(session: &mut Session, own: Vec<String>) -
     if own.is_empty() {
         return Ok(());
     }
-    let modes = completed(own.clone(), session.work.transaction.modes());
-    match !session.settings.has_savepoints() && session.work.touched == Touched::Nothing {
+    let modes = completed(own.clone(), session.work.transaction().modes());
+    match !session.settings.has_savepoints() && session.work.touched() == Touched::Nothing {
         true => start_over(session, modes).await,
         false => tell_modes(session, &own, modes).await,
     }
@@ -95,7 +53,7 @@ pub(in crate::session) async fn reset_modes(
     if !is_about_open || session.work.is_idle() {
         return Ok(());
     }
-    let is_deferred = session.work.transaction.modes().iter().any(|mode| mode == "DEFERRABLE");
+    let is_deferred = session.work.transaction().modes().iter().any(|mode| mode == "DEFERRABLE");
     let reset = assignments.iter().filter(|one| one.value.is_none());
     let modes = reset.filter_map(|one| match one.name.to_ascii_lowercase().as_str() {
         "transaction_isolation" => Some(format!("ISOLATION LEVEL {DEFAULT_LEVEL}")),
@@ -112,27 +70,28 @@ pub(in crate::session) async fn reset_modes(
 /// Nothing has been done on the units that would be missed, so they begin anew when they are needed: a transaction that
 /// is to see one state of them, or to lock what it reads, does so from its beginning.
 async fn start_over(session: &mut Session, modes: Vec<String>) -> Result<()> {
-    if session.work.transaction.is_fresh() {
-        session.work.transaction.set_modes(modes);
+    if session.work.transaction().is_fresh() {
+        session.work.transaction_mut().set_modes(modes);
         return Ok(());
     }
-    session.work.transaction.connections().for_each(|one| one.set_session_state(UNKNOWN));
+    session.work.transaction_mut().connections().for_each(|one| one.set_session_state(UNKNOWN));
     end::roll_back(session).await;
-    session.work.transaction.begin(modes, units::course(session));
+    let course = units::course(session);
+    session.work.transaction_mut().begin(modes, course);
     Ok(())
 }
 
 /// Tells the units that take part, and those that will.
 async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -> Result<()> {
     refuse_settled(session, own, &modes)?;
-    session.settle_cursors().await?;
-    end::attend_transaction(session)?;
+    settle::settle_cursors(session).await?;
+    attend::attend_transaction(session)?;
     let text = format!("SET TRANSACTION {}", own.join(", "));
-    let told = session.work.transaction.run_everywhere(&text).await;
-    end::let_go(session).await;
+    let told = session.work.transaction_mut().run_everywhere(&text).await;
+    attend::let_go(session).await;
     told?;
     if !session.settings.has_savepoints() {
-        session.work.transaction.set_modes(modes);
+        session.work.transaction_mut().set_modes(modes);
     } else if own.iter().any(|mode| mode == READ_ONLY) {
         // It is over with the savepoint, which a unit that joins later is told of first.
         session.settings.is_set_locally(BECOMES_READ_ONLY);
@@ -144,14 +103,14 @@ async fn tell_modes(session: &mut Session, own: &[String], modes: Vec<String>) -
 /// savepoint.
 pub(in crate::session) async fn tell_read_only_again(session: &mut Session) -> Result<()> {
     match session.settings.is_told_read_only() {
-        true => session.work.transaction.run_everywhere(BECOMES_READ_ONLY).await,
+        true => session.work.transaction_mut().run_everywhere(BECOMES_READ_ONLY).await,
         false => Ok(()),
     }
 }
 
 fn is_read_only(session: &Session) -> bool {
     session.settings.is_told_read_only()
-        || session.work.transaction.modes().iter().any(|mode| mode == READ_ONLY)
+        || session.work.transaction().modes().iter().any(|mode| mode == READ_ONLY)
 }
 
 /// Whether the transaction has a mode already, as far as that is known here.
@@ -159,15 +118,16 @@ fn has_mode(session: &Session, mode: &str) -> bool {
     match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
         (READ_ONLY, _) => is_read_only(session),
         (READ_WRITE, _) if session.settings.is_told_read_only() => false,
-        (_, Some(level)) => snapshot::named_level(session, session.work.transaction.modes())
+        (_, Some(level)) => snapshot::named_level(session, session.work.transaction().modes())
             .is_some_and(|now| is_same_level(now, level)),
-        _ => session.work.transaction.modes().iter().any(|known| known == mode),
+        _ => session.work.transaction().modes().iter().any(|known| known == mode),
     }
 }
 
 /// Refuses a mode that can no longer be had, in PostgreSQL's words.
 fn refuse_late(session: &Session, mode: &str) -> Result<()> {
-    let (late, inner) = (session.work.touched == Touched::Data, session.settings.has_savepoints());
+    let (late, inner) =
+        (session.work.touched() == Touched::Data, session.settings.has_savepoints());
     let message = match (mode, mode.strip_prefix("ISOLATION LEVEL ")) {
         (_, Some(level)) if keeps_level(session, level) => None,
         (_, Some(_)) if late => {
@@ -196,9 +156,9 @@ fn refuse_late(session: &Session, mode: &str) -> Result<()> {
 /// Whether a level is the transaction's own. What is not known here is judged by the units that take part, but in a
 /// distributed transaction, which could not have them take another level by then.
 fn keeps_level(session: &Session, level: &str) -> bool {
-    let judged = !session.work.transaction.is_fresh()
-        && session.work.transaction.kind() != TransactionType::Xa;
-    match snapshot::named_level(session, session.work.transaction.modes()) {
+    let judged = !session.work.transaction().is_fresh()
+        && session.work.transaction().kind() != TransactionType::Xa;
+    match snapshot::named_level(session, session.work.transaction().modes()) {
         Some(now) => is_same_level(now, level),
         None => judged || is_same_level(DEFAULT_LEVEL, level),
     }
@@ -210,8 +170,9 @@ fn refuse_settled(session: &Session, own: &[String], modes: &[String]) -> Result
     if session.settings.has_savepoints() {
         base::refuse_in_base(session, "a transaction mode behind a savepoint")?;
     }
-    let is_global = session.work.transaction.kind() == TransactionType::Xa;
-    let is_late = session.work.touched == Touched::Data || session.work.transaction.is_locking();
+    let is_global = session.work.transaction().kind() == TransactionType::Xa;
+    let is_late =
+        session.work.touched() == Touched::Data || session.work.transaction().is_locking();
     let turns = is_late && own.iter().any(|mode| mode == READ_ONLY);
     let rises = own.iter().any(|mode| mode.starts_with("ISOLATION"))
         && snapshot::asked_isolation(session, modes).is_some();

@@ -14,10 +14,12 @@ use crate::execute::too_much;
 use crate::plan::{Assembly, Plan, Planned, Purpose, Read, Typed, Unit};
 use crate::snapshot::LiveDatabase;
 
+use crate::session::Session;
+use crate::session::connections::release;
 use crate::session::given::{Given, Run};
-use crate::session::transaction::verbs::Opened;
-use crate::session::transaction::{base, begin, snapshot, units};
-use crate::session::{Session, line};
+use crate::session::reply::pull::piece;
+use crate::session::run::{context, entry, find_out, planning};
+use crate::session::transaction::{Opened, base, begin, snapshot, units};
 
 /// Reads the rows of an assembly and plans the statement over them. Every read is planned before the first is sent.
 ///
@@ -57,7 +59,8 @@ pub(in crate::session) async fn assemble(
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
         let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
-        let planned = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await?;
+        let planned =
+            Box::pin(planning::planned(session, live, &stmt, &reading, Purpose::Run)).await?;
         let Planned::Run(mut plan) = planned else {
             return Err(Error::internal("reading one table needs an assembly"));
         };
@@ -73,7 +76,7 @@ pub(in crate::session) async fn assemble(
     session.outbox.take_up(aside);
     session.work.is_opened_for(opened);
     let tables = tables?;
-    let finished = session.find_out_until(live, Some(given), |ctx| {
+    let finished = find_out::find_out_until(session, live, Some(given), |ctx| {
         assembly.finish(ctx, &tables, Purpose::Run).map(Planned::known)
     });
     match Box::pin(finished).await? {
@@ -96,15 +99,16 @@ pub(in crate::session) async fn shown(
         let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
             .map_err(crate::plan::unread)?;
         let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
-        let plan = Box::pin(session.planned(live, &stmt, &reading, Purpose::Run)).await;
+        let plan = Box::pin(planning::planned(session, live, &stmt, &reading, Purpose::Run)).await;
         if let Planned::Run(plan) = plan? {
             units.extend(plan.units);
         }
     }
     let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
     let tables: Vec<Inline> = assembly.tables().map(named).collect();
-    let rest =
-        session.in_context(live, Some(given), |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+    let rest = context::in_context(session, live, Some(given), |ctx| {
+        assembly.finish(ctx, &tables, Purpose::Run)
+    });
     if let Planned::Run(plan) = rest? {
         units.extend(plan.units);
     }
@@ -149,13 +153,13 @@ async fn read_table(
 ) -> Result<Vec<Box<dyn RelationWriter>>> {
     let mut writers = Vec::new();
     let mut columns: Option<Columns> = None;
-    Box::pin(line::run_plan(
+    Box::pin(entry::run_plan(
         session,
         Run { live, stmt: &stmt, plan: &Arc::new(plan) },
         &mut Given::default(),
     ))
     .await?;
-    while let Some(event) = Box::pin(session.next_of_reply()).await? {
+    while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {
             Event::Columns(described) => match target.writers(&described) {
                 Ok(begun) => {
@@ -195,7 +199,7 @@ async fn read_table(
 /// Gives back what a reply holds that will not be read to its end.
 async fn abandon_reply(session: &mut Session) {
     let reply = session.outbox.drop_reply();
-    session.abort_reply(reply).await;
+    release::abort_reply(session, reply).await;
 }
 
 /// Where the rows of one read go.

@@ -18,7 +18,9 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::connections::{dress, release};
 use crate::session::given::Given;
+use crate::session::run::ready;
 use crate::session::settings::alone;
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
@@ -54,9 +56,9 @@ pub(in crate::session) async fn computed(
     text: &str,
     variables: &Variables,
 ) -> Result<String> {
-    let before = std::mem::replace(&mut session.settings.variables, variables.clone());
+    let before = session.settings.exchange(variables.clone());
     let value = compute(session, text).await;
-    session.settings.variables = before;
+    session.settings.go_back_to(before);
     value
 }
 
@@ -75,7 +77,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
             "select the value first, and set it as a literal",
         ));
     }
-    let plan = session.plan(&live, &stmt, &Given::default(), Purpose::Run).await?;
+    let plan = ready::single_plan(session, &live, &stmt, &Given::default(), Purpose::Run).await?;
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     // Not the transaction's own connection: that one does not wear the variables yet.
     let mut connection = session.place.take(live.pool(&unit.target.unit)?).await?;
@@ -83,7 +85,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
         Ok(()) => dressed_answer(session, &live, &mut connection, &unit.sql).await,
         Err(error) => Err(error),
     };
-    session.release(connection).await;
+    release::release(session, connection).await;
     let rows = rows?;
     match rows.first().map(Vec::as_slice) {
         Some([value]) => Ok(dialect.literal(value)),
@@ -97,7 +99,7 @@ async fn dressed_answer(
     connection: &mut Connection,
     sql: &str,
 ) -> Result<Vec<Vec<Value>>> {
-    for _ in 0..session.dress(live, connection)? {
+    for _ in 0..dress::dress(session, live, connection)? {
         if let Err(error) = finish(connection).await {
             connection.set_session_state(UNKNOWN);
             return Err(error);
