@@ -157,9 +157,19 @@ pub(crate) fn pieces(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     found
 }
 
-/// Whether a parameter takes a tuple apart.
+/// Whether a parameter is a tuple, taken apart or whole, by value or by reference.
 pub(crate) fn is_tuple(parameter: &[Token]) -> bool {
-    parameter.first().is_some_and(|first| first.is("("))
+    let kind = parameter.iter().position(|token| token.is(":")).map(|colon| colon + 1);
+    [Some(0), kind].into_iter().flatten().any(|start| {
+        let is_lifetime = |at: usize| at > start && parameter[at - 1].is("'");
+        let is_before = |at: &usize| {
+            let token = &parameter[*at];
+            ["&", "'", "mut"].iter().any(|word| token.is(word)) || is_lifetime(*at)
+        };
+        let first = (start..parameter.len()).find(|at| !is_before(at));
+        let open = first.filter(|at| parameter[*at].is("("));
+        open.is_some_and(|open| pieces(parameter, open).len() > 1)
+    })
 }
 
 /// Whether a parameter is a `bool`.
@@ -184,6 +194,23 @@ mod tests {
         assert_eq!(parameters.len(), 3);
         assert_eq!(parameters.iter().filter(|parameter| is_tuple(parameter)).count(), 1);
         assert_eq!(parameters.iter().filter(|parameter| is_bool(parameter)).count(), 1);
+    }
+
+    #[test]
+    fn tuples_are_seen_whole_and_behind_references() {
+        let check = |parameter: &str, expected: bool| {
+            assert_eq!(is_tuple(&tokens(parameter)), expected, "{parameter}");
+        };
+        check("(a, b): (A, B)", true);
+        check("(mut a, b): Pair", true);
+        check("&(a, b): &(A, B)", true);
+        check("both: (A, B)", true);
+        check("both: &'a mut (A, B)", true);
+        check("all: &[(A, B)]", false);
+        check("mut a: A", false);
+        check("one: ()", false);
+        check("ask: &(dyn Fn(A, B) -> C + Sync)", false);
+        check("self: Pin<&mut (A, B)>", false);
     }
 
     #[test]

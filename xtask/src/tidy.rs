@@ -4,10 +4,12 @@ mod layout;
 mod order;
 mod pages;
 mod papers;
+mod parameters;
 mod paths;
 mod prose;
 mod sizes;
 mod sources;
+mod traits;
 mod twins;
 mod violation;
 mod walls;
@@ -91,6 +93,16 @@ pub(crate) const RULES: &[Rule] = &[
         name: "notes",
         says: "a note to do something later names its issue",
         check: sources::notes,
+    },
+    Rule {
+        name: "parameters",
+        says: "no function takes a tuple or a bool, but for a list of exceptions",
+        check: parameters::check,
+    },
+    Rule {
+        name: "traits",
+        says: "a trait has at most 6 methods, but for a list with the reason for each",
+        check: traits::check,
     },
     Rule {
         name: "codes",

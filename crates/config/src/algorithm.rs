@@ -128,7 +128,7 @@ impl<T> Named<T> {
     }
 
     /// Reports a reference to a name that is not here; `what` is the word for the thing.
-    pub(crate) fn check(&self, reference: &Placed<String>, what: &str, report: &mut Report) {
+    pub fn check(&self, reference: &Placed<String>, what: &str, report: &mut Report) {
         if self.get(reference).is_none() {
             let hint = suggest::hint(reference, self.names());
             let message = format!("{what} `{}` is not defined{hint}", reference.value);

@@ -4,6 +4,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::algorithm::{Algorithm, Named};
 use crate::node::{Content, Entry, Node};
 use crate::place::{At, Placed, Report};
 use crate::suggest;
@@ -241,6 +242,11 @@ impl<'n, 'r> Fields<'n, 'r> {
     pub fn names(&mut self, name: &'static str) -> Vec<Placed<String>> {
         let node = self.optional(name);
         node.and_then(|node| node.names(self.report)).unwrap_or_default()
+    }
+
+    /// Algorithms by the names that rules use them by; none where the field is absent.
+    pub fn algorithms(&mut self, name: &'static str) -> Named<Algorithm> {
+        Named::read(self, name)
     }
 
     /// Every entry of a mapping field read by `read`; entries that fail are left out, as they are already reported.

@@ -4,9 +4,8 @@ use pando_sql::{Token, TokenKind};
 
 use crate::tables::{GONE, HEADS, STAYS_SQL};
 
-/// A statement is DistSQL, right or wrong, and not SQL of a vendor. The tokens are those of the front door's own language; at most
-/// four of them are looked at. CREATE and DROP DATABASE and USE are SQL.
-pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
+/// A statement is one of the table's, right or wrong, and not SQL of a vendor.
+pub(crate) fn is_distsql(text: &str, tokens: &[Token]) -> bool {
     let first = tokens.first().map_or("", |token| token.span.of(text)).as_bytes();
     let Some(letters) = letters(first) else { return false };
     // Most statements end here.
@@ -18,6 +17,16 @@ pub fn is_distsql(text: &str, tokens: &[Token]) -> bool {
     heads.filter(begins).any(|head| fits(head, text, tokens))
         && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
         || asks_for_help(text, tokens)
+}
+
+/// A statement is about the rules that these words stand for, right or wrong. `SHOW x` alone is a setting of PostgreSQL.
+pub(crate) fn is_about(words: &str, text: &str, tokens: &[Token]) -> bool {
+    let raw = |at: usize| tokens.get(at).map_or("", |token: &Token| token.span.of(text));
+    let first = words.split(' ').next().unwrap_or_default();
+    let is_changed =
+        ["CREATE", "ALTER", "DROP"].iter().any(|verb| raw(0).eq_ignore_ascii_case(verb));
+    let is_shown = raw(0).eq_ignore_ascii_case("SHOW") && !matches!(raw(2), "" | ";");
+    (is_changed || is_shown) && raw(1).eq_ignore_ascii_case(first)
 }
 
 /// HELP alone, which no server answers: what it takes is told by the error.

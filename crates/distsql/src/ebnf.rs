@@ -39,13 +39,15 @@ pub(crate) const LEXEMES: [(&str, Lexeme, &str); 8] = [
 ];
 
 /// One piece of grammar.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
     Keyword(&'static str),
     Symbol(&'static str),
     Lexeme(Lexeme),
     /// Index into [`tables::FRAGMENTS`].
     Fragment(usize),
+    /// A piece that builders find by its label, without a line in [`tables::FRAGMENTS`].
+    Labelled(&'static str, Box<Node>),
     Sequence(Vec<Node>),
     /// The first that fits is taken.
     Choice(Vec<Node>),
@@ -98,6 +100,17 @@ fn compile() -> Grammar {
     keywords.sort_unstable();
     keywords.dedup();
     Grammar { statements, fragments, keywords, mistakes }
+}
+
+/// What a syntax text is read as; with the mistakes in it where there are any.
+#[cfg(test)]
+pub(crate) fn read(syntax: &'static str) -> (Node, Vec<String>) {
+    let mut keywords = Vec::new();
+    let mut reader =
+        Reader { name: "text", rest: syntax, keywords: &mut keywords, mistakes: Vec::new() };
+    let node = reader.choice();
+    let mistakes = std::mem::take(&mut reader.mistakes);
+    (node, mistakes)
 }
 
 struct Reader<'k> {
@@ -192,7 +205,8 @@ impl Reader<'_> {
     }
 }
 
-fn one_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
+/// The only node of a list, or all of them together.
+pub(crate) fn one_or(mut nodes: Vec<Node>, many: fn(Vec<Node>) -> Node) -> Node {
     match (nodes.len(), nodes.pop()) {
         (1, Some(only)) => only,
         (_, last) => {
@@ -226,7 +240,9 @@ mod tests {
                 Node::Sequence(nodes) | Node::Choice(nodes) => {
                     nodes.iter().for_each(|node| walk(node, open));
                 }
-                Node::Optional(inner) | Node::List(inner) => walk(inner, open),
+                Node::Optional(inner) | Node::List(inner) | Node::Labelled(_, inner) => {
+                    walk(inner, open);
+                }
                 Node::Keyword(_) | Node::Symbol(_) | Node::Lexeme(_) => {}
             }
         }

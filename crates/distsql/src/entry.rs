@@ -81,23 +81,11 @@ pub struct Entry {
     pub help: &'static str,
     /// Statements that it accepts; never empty.
     pub examples: &'static [&'static str],
-    /// Statements that it must not accept, each with the error it gives; never empty.
+    /// Statements that it must not accept, each with the error it gives; never empty in the table, and none
+    /// of what rooms bring.
     pub wrong: &'static [(&'static str, &'static str)],
     /// From what the grammar found to a command.
     pub(crate) build: fn(Part<'_>) -> Result<Command>,
-}
-
-/// The tags of rules that a database may have.
-const RULES: [&str; 7] =
-    ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
-
-impl Entry {
-    /// The tag of the rules that the statement makes, as `SHARDING`; `None` where it makes none.
-    pub fn rules(&self) -> Option<&'static str> {
-        let mut words = self.name.split(' ');
-        let makes = matches!(words.next(), Some("CREATE" | "ALTER"));
-        words.find(|word| RULES.contains(word)).filter(|_| makes)
-    }
 }
 
 /// A piece of grammar that several statements share.

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use pando_config::Rules;
+
 use crate::entry::{Category, Entry};
+use crate::language::Language;
 use crate::like::Pattern;
-use crate::tables::{FRAGMENTS, entries};
+use crate::tables::FRAGMENTS;
 
 /// How syntax texts are to be read.
 pub const NOTATION: &str = "`WORDS` in capitals stand for themselves in any case, and so do characters in single quotes. \
@@ -15,40 +18,50 @@ explained below, or `identifier` (a word, or a name in backticks or double quote
 matter.";
 
 /// The statements whose name fits a LIKE pattern, or all, in the order of the table.
-pub fn find(like: Option<&str>) -> impl Iterator<Item = &'static Entry> {
+pub fn find(like: Option<&str>, language: &Language) -> impl Iterator<Item = &'static Entry> {
     let like = like.map(Pattern::new);
-    entries().filter(move |entry| like.as_ref().is_none_or(|pattern| pattern.fits(entry.name)))
+    language
+        .entries()
+        .filter(move |entry| like.as_ref().is_none_or(|pattern| pattern.fits(entry.name)))
 }
 
-/// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help. `served` are the tags of
-/// the rules that there are rooms for.
-pub fn rows(like: Option<&str>, served: &[&str]) -> impl Iterator<Item = [Cow<'static, str>; 5]> {
-    find(like).map(|entry| {
+/// What HELP DISTSQL answers, one row per statement: name, category, spelling, syntax, help.
+pub fn rows(
+    like: Option<&str>,
+    language: &Language,
+) -> impl Iterator<Item = [Cow<'static, str>; 5]> {
+    find(like, language).map(|entry| {
         let words = [entry.name, entry.category.name(), entry.age.name(), entry.syntax];
         let [name, category, age, syntax] = words.map(Cow::Borrowed);
-        [name, category, age, syntax, help(entry, served)]
+        [name, category, age, syntax, help(entry, language)]
     })
 }
 
 /// The whole table as one page of Markdown: the notation, every statement by category, and the pieces of grammar they share.
-/// `served` as for [`rows`].
-pub fn markdown(served: &[&str]) -> String {
+pub fn markdown(language: &Language) -> String {
     let mut page = String::new();
     // Writing to a string cannot fail.
-    let _ = write_page(&mut page, served);
+    let _ = write_page(&mut page, language);
     page
 }
 
-fn help(entry: &Entry, served: &[&str]) -> Cow<'static, str> {
-    match entry.rules() {
-        Some(tag) if !served.contains(&tag) => {
+fn help(entry: &Entry, language: &Language) -> Cow<'static, str> {
+    match rules(entry) {
+        Some(tag) if !language.serves(tag) => {
             Cow::Owned(format!("{} Refused by this version of Pando.", entry.help))
         }
         Some(_) | None => Cow::Borrowed(entry.help),
     }
 }
 
-fn write_page(page: &mut String, served: &[&str]) -> std::fmt::Result {
+/// The tag of the rules of ShardingSphere's that a statement makes, as `SHARDING`; `None` where it makes none.
+fn rules(entry: &Entry) -> Option<&'static str> {
+    let mut words = entry.name.split(' ');
+    let makes = matches!(words.next(), Some("CREATE" | "ALTER"));
+    words.find(|word| Rules::TAGS.contains(word)).filter(|_| makes)
+}
+
+fn write_page(page: &mut String, language: &Language) -> std::fmt::Result {
     writeln!(page, "# DistSQL\n\n{NOTATION}\n")?;
     writeln!(
         page,
@@ -56,8 +69,8 @@ fn write_page(page: &mut String, served: &[&str]) -> std::fmt::Result {
     )?;
     for category in Category::ALL {
         writeln!(page, "\n## {}: {}", category.name(), category.title())?;
-        for entry in entries().filter(|entry| entry.category == category) {
-            write_entry(page, entry, served)?;
+        for entry in language.entries().filter(|entry| entry.category == category) {
+            write_entry(page, entry, language)?;
         }
     }
     writeln!(page, "\n## Pieces of grammar\n\n```text")?;
@@ -68,8 +81,8 @@ fn write_page(page: &mut String, served: &[&str]) -> std::fmt::Result {
     writeln!(page, "```")
 }
 
-fn write_entry(page: &mut String, entry: &Entry, served: &[&str]) -> std::fmt::Result {
-    writeln!(page, "\n### {}\n\n{}", entry.name, help(entry, served))?;
+fn write_entry(page: &mut String, entry: &Entry, language: &Language) -> std::fmt::Result {
+    writeln!(page, "\n### {}\n\n{}", entry.name, help(entry, language))?;
     writeln!(page, "\n```text\n{}\n```", entry.syntax)?;
     writeln!(page, "\nSpelling: {}.", entry.age.name())?;
     if !entry.columns.is_empty() {
@@ -84,21 +97,30 @@ fn write_entry(page: &mut String, entry: &Entry, served: &[&str]) -> std::fmt::R
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::{Offer, room::Built};
+
     use super::*;
+    use crate::tables::entries;
+
+    fn serving(tag: &'static str) -> Language {
+        let nothing = |_: &Rules, _: &pando_kernel::Around<'_>| -> Built { Ok(None) };
+        Language::of(&[Offer { section: Some(tag), ..Offer::new(nothing) }])
+    }
 
     #[test]
     fn what_no_room_serves_is_said() {
-        let is_refused = |name: &str, served: &[&str]| {
-            rows(Some(name), served).all(|row| row[4].contains("Refused by"))
+        let is_refused = |name: &str, language: &Language| {
+            rows(Some(name), language).all(|row| row[4].contains("Refused by"))
         };
-        assert!(is_refused("CREATE MASK RULE", &["SHADOW"]));
-        assert!(!is_refused("CREATE MASK RULE", &["MASK"]));
-        assert!(!is_refused("DROP MASK RULE", &[]), "what is there can be taken away");
+        assert!(is_refused("CREATE MASK RULE", &serving("SHADOW")));
+        assert!(!is_refused("CREATE MASK RULE", &serving("MASK")));
+        let plain = Language::plain();
+        assert!(!is_refused("DROP MASK RULE", plain), "what is there can be taken away");
     }
 
     #[test]
     fn every_statement_and_every_piece_is_on_the_page() {
-        let page = markdown(&[]);
+        let page = markdown(Language::plain());
         for entry in entries() {
             assert!(page.contains(&format!("\n### {}\n", entry.name)), "{}", entry.name);
             assert!(page.contains(entry.syntax), "{}", entry.name);
@@ -110,10 +132,11 @@ mod tests {
 
     #[test]
     fn help_finds_by_pattern_in_any_case() {
-        let names: Vec<&str> = find(Some("%storage unit")).map(|entry| entry.name).collect();
+        let plain = Language::plain();
+        let names: Vec<&str> = find(Some("%storage unit"), plain).map(|entry| entry.name).collect();
         assert!(names.contains(&"REGISTER STORAGE UNIT"), "{names:?}");
         assert!(!names.contains(&"ADD RESOURCE"), "{names:?}");
-        assert_eq!(find(None).count(), entries().count());
-        assert_eq!(rows(Some("PARSE"), &[]).count(), 1);
+        assert_eq!(find(None, plain).count(), entries().count());
+        assert_eq!(rows(Some("PARSE"), plain).count(), 1);
     }
 }

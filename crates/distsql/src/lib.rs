@@ -7,8 +7,10 @@ mod ebnf;
 mod entry;
 mod error;
 pub mod help;
+mod language;
 mod like;
 mod matcher;
+mod own;
 mod parse;
 mod print;
 #[cfg(test)]
@@ -17,10 +19,10 @@ mod source;
 mod tables;
 mod tree;
 
-pub use belongs::is_distsql;
 pub use command::Command;
 pub use entry::{Age, Category, Entry, Fragment};
 pub use error::{Error, ErrorKind};
+pub use language::Language;
 pub use like::{MOST_PATTERN, Pattern};
 pub use parse::{Statement, parse};
 pub use source::{MOST_BYTES, MOST_TOKENS};

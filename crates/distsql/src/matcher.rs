@@ -31,7 +31,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// The parts of the statement when the node fits all of it.
-    pub(crate) fn whole(&mut self, node: &'static Node) -> Option<Vec<Tree>> {
+    pub(crate) fn whole(&mut self, node: &Node) -> Option<Vec<Tree>> {
         self.at = 0;
         let mut parts = Vec::new();
         let fits = self.accept(node, &mut parts) && self.lexeme(Lexeme::End, &mut Vec::new());
@@ -39,13 +39,14 @@ impl<'t> Matcher<'t> {
     }
 
     /// Moves behind the node and appends what it found, or leaves both as they were.
-    fn accept(&mut self, node: &'static Node, parts: &mut Vec<Tree>) -> bool {
+    fn accept(&mut self, node: &Node, parts: &mut Vec<Tree>) -> bool {
         let (at, count) = (self.at, parts.len());
         let fits = match node {
             Node::Keyword(keyword) => self.keyword(keyword, parts),
             Node::Symbol(symbol) => self.symbol(symbol),
             Node::Lexeme(lexeme) => self.lexeme(*lexeme, parts),
             Node::Fragment(index) => self.fragment(*index, parts),
+            Node::Labelled(label, inner) => self.labelled(label, inner, parts),
             Node::Sequence(nodes) => nodes.iter().all(|node| self.accept(node, parts)),
             Node::Choice(nodes) => nodes.iter().any(|node| self.accept(node, parts)),
             Node::Optional(inner) => {
@@ -61,7 +62,7 @@ impl<'t> Matcher<'t> {
         fits
     }
 
-    fn list(&mut self, item: &'static Node, parts: &mut Vec<Tree>) -> bool {
+    fn list(&mut self, item: &Node, parts: &mut Vec<Tree>) -> bool {
         if !self.accept(item, parts) {
             return false;
         }
@@ -78,17 +79,22 @@ impl<'t> Matcher<'t> {
     fn fragment(&mut self, index: usize, parts: &mut Vec<Tree>) -> bool {
         let Some(fragment) = FRAGMENTS.get(index) else { return false };
         let Some(node) = self.grammar.fragments.get(index) else { return false };
-        let from = self.at;
         if !fragment.title.is_empty() {
-            self.open.push((from, fragment.title));
+            self.open.push((self.at, fragment.title));
         }
-        let mut inner = Vec::new();
-        let fits = self.accept(node, &mut inner);
+        let fits = self.labelled(fragment.name, node, parts);
         if !fragment.title.is_empty() {
             self.open.pop();
         }
+        fits
+    }
+
+    fn labelled(&mut self, label: &'static str, node: &Node, parts: &mut Vec<Tree>) -> bool {
+        let from = self.at;
+        let mut inner = Vec::new();
+        let fits = self.accept(node, &mut inner);
         if fits {
-            parts.push(Tree { label: fragment.name, tokens: (from, self.at), parts: inner });
+            parts.push(Tree { label, tokens: (from, self.at), parts: inner });
         }
         fits
     }

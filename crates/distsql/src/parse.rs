@@ -7,7 +7,9 @@ use crate::command::Command;
 use crate::ebnf::{Lexeme, Node, grammar};
 use crate::entry::Entry;
 use crate::error::{Error, ErrorKind, Result};
+use crate::language::Language;
 use crate::matcher::{Expected, Matcher};
+use crate::own::Line;
 use crate::source::Source;
 use crate::tables;
 use crate::tree::{Part, Tree};
@@ -21,7 +23,8 @@ pub struct Statement {
     pub entry: &'static Entry,
 }
 
-/// Reads one statement; semicolons at its end are allowed.
+/// Reads one statement of the grammar table, without what rooms bring ([`Language::parse`]); semicolons at its end are
+/// allowed.
 ///
 /// ```
 /// let text = "CREATE BROADCAST TABLE RULE t_dict, t_address;";
@@ -35,10 +38,11 @@ pub struct Statement {
 /// A text that no entry of the table fits, with the furthest place that any of them reached and what they expected there; a value
 /// that cannot be; a text that is too long; `NotSupported` for what ShardingSphere has and this version has not.
 pub fn parse(text: &str) -> Result<Statement> {
-    read(text).map_err(|error| error.placed_in(text))
+    Language::plain().parse(text)
 }
 
-fn read(text: &str) -> Result<Statement> {
+/// Reads one statement; the place of an error is its byte alone.
+pub(crate) fn read(language: &Language, text: &str) -> Result<Statement> {
     let source = Source::new(text, holds_a_statement)?;
     let grammar = grammar();
     let mut matcher = Matcher::new(&source, grammar);
@@ -46,6 +50,13 @@ fn read(text: &str) -> Result<Statement> {
         if let Some(parts) = matcher.whole(node) {
             let tree = Tree { label: entry.name, tokens: (0, source.tokens.len()), parts };
             let command = (entry.build)(Part::new(&tree, &source))?;
+            return Ok(Statement { command, entry });
+        }
+    }
+    for Line { own, node, entry } in language.lines() {
+        if let Some(parts) = matcher.whole(node) {
+            let tree = Tree { label: entry.name, tokens: (0, source.tokens.len()), parts };
+            let command = (entry.build)(Part::new(&tree, &source).about(*own))?;
             return Ok(Statement { command, entry });
         }
     }
@@ -66,6 +77,7 @@ fn holds_a_statement(word: &str) -> bool {
         | Node::Symbol(_)
         | Node::Lexeme(_)
         | Node::Fragment(_)
+        | Node::Labelled(..)
         | Node::Choice(_)
         | Node::Optional(_)
         | Node::List(_) => false,

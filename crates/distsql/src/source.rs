@@ -8,7 +8,7 @@ use crate::tables::RESERVED;
 
 /// DistSQL reads the same behind every front door: names in backticks or double quotes, texts in single or double quotes, doubled
 /// quotes inside, and a backslash is an ordinary character, as in ShardingSphere.
-const LANGUAGE: Syntax = Syntax {
+pub(crate) const LANGUAGE: Syntax = Syntax {
     fold: Fold::Keep,
     exact_tables: false,
     placeholder: Placeholder::Question,

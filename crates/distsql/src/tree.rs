@@ -2,7 +2,7 @@
 
 use pando_sql::Span;
 
-use crate::command::{Name, Place};
+use crate::command::{Name, Own, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::like::MOST_PATTERN;
 use crate::source::{Source, unquoted};
@@ -21,11 +21,25 @@ pub(crate) struct Tree {
 pub(crate) struct Part<'a> {
     tree: &'a Tree,
     source: &'a Source<'a>,
+    own: Option<Own>,
 }
 
 impl<'a> Part<'a> {
     pub(crate) fn new(tree: &'a Tree, source: &'a Source<'a>) -> Self {
-        Self { tree, source }
+        Self { tree, source, own: None }
+    }
+
+    /// The same of a statement about rules that a room brings.
+    pub(crate) fn about(self, own: Own) -> Self {
+        Self { own: Some(own), ..self }
+    }
+
+    /// The sort of rules that the statement is about, where a room brings it.
+    pub(crate) fn own(self) -> Result<Own> {
+        self.own.ok_or_else(|| {
+            let message = format!("no room brings the grammar of `{}`", self.tree.label);
+            Error { at: self.span().start, ..Error::new(ErrorKind::Syntax, message) }
+        })
     }
 
     /// The keyword or fragment stands directly in this part.

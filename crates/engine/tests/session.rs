@@ -169,6 +169,20 @@ fn a_transaction_reaches_only_the_units_it_touches() {
     assert_eq!(house.sent(), sent(&[], &one));
 }
 
+/// It might run itself again and again, until no stack is left.
+#[test]
+fn an_execute_of_an_execute_is_refused() {
+    for manners in [Manners::Postgres, Manners::MySql] {
+        let mut house = house(&manners);
+        house.ok("PREPARE p FROM 'EXECUTE p'; PREPARE q FROM 'EXECUTE p'");
+        for sql in ["EXECUTE p", "EXECUTE q"] {
+            let error = house.fails(sql).to_string();
+            assert!(error.contains("is itself an EXECUTE"), "{sql}: {error}");
+        }
+        assert_eq!(house.sent(), sent(&[], &[]));
+    }
+}
+
 #[test]
 fn savepoints_are_replayed_on_units_enlisted_later() {
     let mut house = house(&Manners::Postgres);

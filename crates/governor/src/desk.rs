@@ -4,11 +4,10 @@ use pando_config::Vendor;
 use pando_distsql::command::{
     ComputeNode, Metadata, Name, Ral, Rdl, Resolution, Rql, Rul, State, Subject, Value,
 };
-use pando_distsql::{Command, MOST_BYTES, Statement, help, is_distsql, parse};
+use pando_distsql::{Command, MOST_BYTES, Statement, help};
 use pando_kernel::TransactionType;
 use pando_kernel::administration::{Administration, Answer, Caller, Errand, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::room;
 use pando_kernel::runtime::BoxFuture;
 use pando_kernel::two_phase::Verdict;
 use pando_model::{Change, Check, Kind, Refusal};
@@ -27,11 +26,11 @@ impl Administration for Governor {
         let Some(tokens) = first_tokens(text, own) else { return false };
         let first = tokens.list.first().map_or("", |token| token.span.of(text));
         // The session plans what is previewed.
-        !first.eq_ignore_ascii_case("PREVIEW") && is_distsql(text, &tokens.list)
+        !first.eq_ignore_ascii_case("PREVIEW") && self.shared.language.takes(text, &tokens.list)
     }
 
     fn labels(&self, caller: &Caller, text: &str) -> Result<Option<Vec<String>>> {
-        let statement = parse(text).map_err(|error| syntax(&error))?;
+        let statement = self.shared.language.parse(text).map_err(|error| syntax(&error))?;
         let mut labels: Vec<String> =
             statement.entry.columns.iter().map(|&label| label.to_owned()).collect();
         if let Command::Rql(question) = &statement.command
@@ -83,7 +82,8 @@ impl Administration for Governor {
         Box::pin(async move {
             match order {
                 Order::Statement(text) => {
-                    let statement = parse(text).map_err(|error| syntax(&error))?;
+                    let statement =
+                        self.shared.language.parse(text).map_err(|error| syntax(&error))?;
                     let answer = self.statement(caller, &statement).await?;
                     Ok(match answer {
                         Answer::Done(_) => Answer::Done(called(&statement, text)),
@@ -154,7 +154,7 @@ fn may_be_distsql(text: &str) -> bool {
     }
 }
 
-/// The tokens that a statement begins with, of which [`is_distsql`] wants a few: a text of megabytes is not cut to its end for them.
+/// The tokens that a statement begins with, of which `Language::takes` wants a few: a text of megabytes is not cut to its end for them.
 fn first_tokens(text: &str, own: &Syntax) -> Option<Tokens> {
     const BEGINNING: usize = 512;
     const ENOUGH: usize = 8;
@@ -181,7 +181,7 @@ impl Governor {
             Command::Ral(order) => self.administer(caller, order, verb).await,
             Command::Rul(Rul::Help(like)) => Ok(Answer::Rows {
                 labels: statement.entry.columns.iter().map(|&label| label.to_owned()).collect(),
-                rows: help::rows(like.as_deref(), &room::sections(self.shared.house.offers()))
+                rows: help::rows(like.as_deref(), &self.shared.language)
                     .map(|row| row.into_iter().map(|cell| Some(cell.into_owned())).collect())
                     .collect(),
             }),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pando_config::{Database, Environment, Global};
+use pando_distsql::Language;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::SharedRuntime;
 use pando_model::{Around, Keeping, Key, Model};
@@ -75,6 +76,8 @@ pub struct Governor {
 
 pub(crate) struct Shared {
     pub(crate) house: Arc<dyn House>,
+    /// The statements there are, by the house's list of rooms.
+    pub(crate) language: Language,
     pub(crate) runtime: SharedRuntime,
     pub(crate) id: Arc<str>,
     pub(crate) member: Mutex<Member>,
@@ -131,6 +134,7 @@ impl Governor {
         runtime: SharedRuntime,
     ) -> Result<Self> {
         let shared = Shared {
+            language: Language::of(house.offers()),
             house,
             runtime,
             id: options.id.into(),
@@ -407,7 +411,13 @@ impl Governor {
             "sqlite" => pando_config::Vendor::Sqlite,
             _ => pando_config::Vendor::MySql,
         };
-        then(&Around { environment: ENVIRONMENT, vendor, rooms: &rooms, settings: &settings })
+        then(&Around {
+            environment: ENVIRONMENT,
+            vendor,
+            language: &self.shared.language,
+            rooms: &rooms,
+            settings: &settings,
+        })
     }
 }
 

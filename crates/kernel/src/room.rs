@@ -6,6 +6,7 @@ use pando_config::{Problem, Rules};
 
 use crate::algorithm::AlgorithmKind;
 use crate::feature::Feature;
+use crate::grammar::RuleGrammar;
 use crate::route::{Place, UnitName};
 use crate::states::States;
 use crate::table::LogicTable;
@@ -17,6 +18,9 @@ pub struct Offer {
     pub build: Build,
     /// The tag of the rules it is made from, as `SHARDING`; `None` where it needs none.
     pub section: Option<&'static str>,
+    /// The statements about the rules in it, a line for each sort of rules; of a section whose rules DistSQL's own table
+    /// has, none.
+    pub grammar: &'static [RuleGrammar],
     /// When it is made.
     pub turn: Turn,
     /// The kinds of algorithms that its rules may name, those of one sort together.
@@ -67,6 +71,6 @@ pub fn algorithms(list: &[Offer]) -> Vec<AlgorithmKind> {
 impl Offer {
     /// A room without rules and algorithms of its own, made last.
     pub const fn new(build: Build) -> Self {
-        Self { build, section: None, turn: Turn::Rest, algorithms: Vec::new }
+        Self { build, section: None, grammar: &[], turn: Turn::Rest, algorithms: Vec::new }
     }
 }

@@ -1,5 +1,6 @@
 //! Algorithms of a rule section: made where a rule names one on the spot, gone when nobody uses it any more.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use pando_config::{Content, Node};
@@ -15,7 +16,7 @@ pub(crate) struct Sort {
     /// The field with the definitions.
     pub(crate) field: &'static str,
     /// The keys whose values, or whose list's values, are names of them.
-    pub(crate) used_by: &'static [&'static str],
+    pub(crate) used_by: Cow<'static, [&'static str]>,
     /// The word for them.
     pub(crate) what: &'static str,
 }
@@ -23,35 +24,43 @@ pub(crate) struct Sort {
 pub(crate) static SHARDING: Sort = Sort {
     tag: "SHARDING",
     field: "shardingAlgorithms",
-    used_by: &["shardingAlgorithmName"],
+    used_by: Cow::Borrowed(&["shardingAlgorithmName"]),
     what: "sharding algorithms",
 };
 pub(crate) static KEY_GENERATOR: Sort = Sort {
     tag: "SHARDING",
     field: "keyGenerators",
-    used_by: &["keyGeneratorName"],
+    used_by: Cow::Borrowed(&["keyGeneratorName"]),
     what: "key generators",
 };
-pub(crate) static AUDITOR: Sort =
-    Sort { tag: "SHARDING", field: "auditors", used_by: &["auditorNames"], what: "auditors" };
+pub(crate) static AUDITOR: Sort = Sort {
+    tag: "SHARDING",
+    field: "auditors",
+    used_by: Cow::Borrowed(&["auditorNames"]),
+    what: "auditors",
+};
 pub(crate) static LOAD_BALANCER: Sort = Sort {
     tag: "READWRITE_SPLITTING",
     field: "loadBalancers",
-    used_by: &["loadBalancerName"],
+    used_by: Cow::Borrowed(&["loadBalancerName"]),
     what: "load balancers",
 };
-pub(crate) static ENCRYPTOR: Sort =
-    Sort { tag: "ENCRYPT", field: "encryptors", used_by: &["encryptorName"], what: "encryptors" };
+pub(crate) static ENCRYPTOR: Sort = Sort {
+    tag: "ENCRYPT",
+    field: "encryptors",
+    used_by: Cow::Borrowed(&["encryptorName"]),
+    what: "encryptors",
+};
 pub(crate) static MASK: Sort = Sort {
     tag: "MASK",
     field: "maskAlgorithms",
-    used_by: &["maskAlgorithm"],
+    used_by: Cow::Borrowed(&["maskAlgorithm"]),
     what: "mask algorithms",
 };
 pub(crate) static SHADOW: Sort = Sort {
     tag: "SHADOW",
     field: "shadowAlgorithms",
-    used_by: &["shadowAlgorithmNames", "defaultShadowAlgorithmName"],
+    used_by: Cow::Borrowed(&["shadowAlgorithmNames", "defaultShadowAlgorithmName"]),
     what: "shadow algorithms",
 };
 
@@ -105,30 +114,38 @@ impl Sort {
 
     /// Defines an algorithm under a generated name.
     pub(crate) fn define(&self, section: &mut Node, base: &str, algorithm: &Algorithm) -> String {
-        let base = generated(base, &algorithm.kind.text);
-        let node = node(algorithm);
-        section.change(self.field, |all| {
-            let numbered = (1..).map(|number| format!("{base}_{number}"));
-            let mut names = std::iter::once(base.clone()).chain(numbered);
-            let is_own = |name: &String| all.get(name).is_none_or(|other| *other == node);
-            let name = names.find(is_own).unwrap_or(base);
-            all.set(&name, node);
-            name
-        })
+        define(section, self.field, base, algorithm)
     }
 
     /// Takes out those of the names that were generated and that nobody uses any more.
     pub(crate) fn forget(&self, section: &mut Node, names: &BTreeSet<String>, bases: &[String]) {
         let used = self.used(section);
-        section.change(self.field, |all| {
-            for name in names.difference(&used) {
-                let kind = all.get(name).and_then(|node| node.get("type")).and_then(Node::as_text);
-                let Some(kind) = kind.map(str::to_owned) else { continue };
-                if bases.iter().any(|base| is_generated(name, &generated(base, &kind))) {
-                    all.remove(name);
-                }
-            }
-        });
+        for name in names.difference(&used) {
+            forget(section, self.field, name, bases);
+        }
+    }
+}
+
+/// Defines an algorithm in a field of a section under a generated name.
+pub(crate) fn define(section: &mut Node, field: &str, base: &str, algorithm: &Algorithm) -> String {
+    let base = generated(base, &algorithm.kind.text);
+    let node = node(algorithm);
+    section.change(field, |all| {
+        let numbered = (1..).map(|number| format!("{base}_{number}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        let is_own = |name: &String| all.get(name).is_none_or(|other| *other == node);
+        let name = names.find(is_own).unwrap_or(base);
+        all.set(&name, node);
+        name
+    })
+}
+
+/// Takes an algorithm that nobody uses any more out of a field of a section, if its name was generated of one of these.
+pub(crate) fn forget(section: &mut Node, field: &str, name: &str, bases: &[String]) {
+    let kind = section.find(&[field, name, "type"]).and_then(Node::as_text);
+    let Some(kind) = kind.map(str::to_owned) else { return };
+    if bases.iter().any(|base| is_generated(name, &generated(base, &kind))) {
+        section.change(field, |all| all.remove(name));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pando_config::{Database, Environment, Errors, Global, Problem, Vendor};
+use pando_distsql::Language;
 use pando_kernel::AlgorithmKind;
 use pando_kernel::feature::LogicTable;
 
@@ -20,6 +21,8 @@ pub struct Around<'a> {
     pub environment: Environment<'a>,
     /// What `HOST=…, PORT=…, DB=…` means: the vendor behind the front door that the statement came through.
     pub vendor: Vendor,
+    /// The statements there are: those about rules that rooms bring among them.
+    pub language: &'a Language,
     /// Asked about every changed database that has a storage unit.
     pub rooms: Rooms<'a>,
     /// Asked about every changed global configuration.

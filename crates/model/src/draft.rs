@@ -169,7 +169,10 @@ impl Draft<'_> {
         names: &'d [Name],
         taken: &Taken<'_>,
     ) -> Result<Vec<&'d str>> {
-        let names = once_each(names.iter().map(|name| name.text.as_str()));
+        // Names that differ in case may be two things: whoever drops knows.
+        let mut seen = HashSet::new();
+        let names = names.iter().map(|name| name.text.as_str());
+        let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
         match missing {
             command::Missing::Fails => {
                 self.need_all(names.iter().copied(), taken)?;

@@ -78,3 +78,14 @@ pub(crate) const GLOBAL: [(&str, &str); 7] = [
 pub(crate) fn section(tag: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.tag == tag)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_that_documents_are_read_with_has_its_fields_here() {
+        let tags = SECTIONS.map(|section| section.tag);
+        assert_eq!(tags, pando_config::Rules::TAGS);
+    }
+}

@@ -12,6 +12,7 @@ mod layout;
 mod metadata;
 mod model;
 mod moved;
+mod own;
 mod ral;
 mod rdl;
 mod reach;

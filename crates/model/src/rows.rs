@@ -21,6 +21,11 @@ impl Rows {
         Self { columns: entry.map_or(&[][..], |entry| entry.columns).to_vec(), rows: Vec::new() }
     }
 
+    /// No rows yet, under these columns.
+    pub(crate) fn under(columns: &[&'static str]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
     pub(crate) fn push<const N: usize>(&mut self, values: [&str; N]) {
         self.rows.push(values.into_iter().map(|value| Some(value.to_owned())).collect());
     }

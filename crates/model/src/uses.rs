@@ -1,6 +1,10 @@
 //! What uses a storage unit.
 
+use pando_distsql::Language;
+use pando_kernel::RuleGrammar;
+
 use crate::draft::Seen;
+use crate::own;
 
 /// One use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +12,7 @@ pub(crate) struct Use {
     /// How firmly it holds the unit.
     pub(crate) sort: Sort,
     /// The kind of rule, as `sharding`.
-    pub(crate) rule: &'static str,
+    pub(crate) rule: String,
     /// What of it.
     pub(crate) name: String,
 }
@@ -32,11 +36,11 @@ impl Use {
 }
 
 /// Every rule that names the unit, itself or through a group, each once.
-pub(crate) fn of_unit(seen: &Seen, unit: &str) -> Vec<Use> {
+pub(crate) fn of_unit(seen: &Seen, unit: &str, language: &Language) -> Vec<Use> {
     let rules = &seen.database.rules;
     let mut uses = Vec::new();
-    let mut add = |sort, rule, name: &str| {
-        let used = Use { sort, rule, name: name.to_owned() };
+    let mut add = |sort, rule: &str, name: &str| {
+        let used = Use { sort, rule: rule.to_owned(), name: name.to_owned() };
         if !uses.contains(&used) {
             uses.push(used);
         }
@@ -71,6 +75,15 @@ pub(crate) fn of_unit(seen: &Seen, unit: &str) -> Vec<Use> {
     }
     for table in rules.broadcast.iter().flat_map(|section| &section.tables) {
         add(Sort::Broadcast, "broadcast", table);
+    }
+    for own in language.sorts() {
+        let section = rules.own.iter().find(|node| node.tag.as_deref() == Some(own.tag));
+        let RuleGrammar { key, fields, .. } = own.grammar;
+        for rule in own::rules(section, own.grammar) {
+            if own::names_unit(&rule, key.named, fields, unit) {
+                add(Sort::Rule, &own.grammar.counted(), &rule.key);
+            }
+        }
     }
     uses
 }

@@ -1,11 +1,13 @@
-//! Walks over a statement's tree: the tables it names, its expressions, and the table names used in front of columns.
+//! Walks over a statement's tree: the tables it names and those it changes, its expressions, and the table names used in front of columns.
 
 mod scope;
 mod walk;
+mod written;
 
 use crate::ast::{Expr, Ident, Kind, ObjectName, SelectItem, Table};
 use crate::span::Span;
 use walk::{Found, Walk};
+pub use written::written;
 
 /// A place where a statement names a table.
 #[derive(Debug, Clone, Copy)]

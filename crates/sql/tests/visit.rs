@@ -5,7 +5,7 @@ mod common;
 
 use common::{COLONS, COMMAS};
 use pando_sql::ast::Statement;
-use pando_sql::visit::{Refers, column_owners, exprs, tables};
+use pando_sql::visit::{Refers, column_owners, exprs, tables, written};
 use pando_sql::{Edits, Syntax, parse};
 
 fn statement(text: &str, syntax: &Syntax) -> Statement {
@@ -20,6 +20,29 @@ fn check_tables(syntax: &Syntax, cases: &[(&str, &str)]) {
             .map(|found| found.name.span.of(&statement.text))
             .collect();
         assert_eq!(found.join(" "), *expected, "{text}");
+    }
+}
+
+#[test]
+fn tables_that_a_statement_changes_are_told_from_those_it_reads() {
+    for (syntax, text, expected) in [
+        (&COLONS, "SELECT * FROM a FOR UPDATE", ""),
+        (&COLONS, "WITH x AS (DELETE FROM a USING b RETURNING *) SELECT * FROM x", "a"),
+        (&COLONS, "INSERT INTO s.a SELECT * FROM b", "a"),
+        (&COLONS, "UPDATE a SET v = b.v FROM b", "a"),
+        (&COLONS, "EXPLAIN DELETE FROM a", ""),
+        (&COLONS, "EXPLAIN ANALYZE DELETE FROM a", "a"),
+        (&COLONS, "COPY a FROM STDIN", "a"),
+        (&COLONS, "COPY a TO STDOUT", ""),
+        (&COLONS, "TRUNCATE a, b", "a b"),
+        (&COLONS, "LOCK TABLE a", "a"),
+        (&COMMAS, "UPDATE a x JOIN b y ON x.i = y.i SET y.v = 1", "b"),
+        (&COMMAS, "UPDATE a x JOIN b y ON x.i = y.i SET v = 1", "a b"),
+        (&COMMAS, "DELETE x FROM a x JOIN b y ON x.i = y.i", "a"),
+        (&COMMAS, "REPLACE INTO a VALUES (1)", "a"),
+    ] {
+        let found = written(&statement(text, syntax).kind).join(" ");
+        assert_eq!(found, expected, "{text}");
     }
 }
 

@@ -7,7 +7,6 @@ mod route;
 mod rule;
 mod same;
 mod shortcut;
-mod written;
 
 use std::sync::Arc;
 

@@ -9,7 +9,6 @@ use pando_sql::ast::{CopyDirection, Cursor, Kind, QueryBody, Statement};
 use pando_sql::visit;
 
 use crate::rule::Rule;
-use crate::written::written;
 use crate::{replicated, same};
 
 pub(crate) fn route(
@@ -69,7 +68,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     if rule.is_empty() && !several {
         return Ok(());
     }
-    let written = written(&stmt.kind);
+    let written = visit::written(&stmt.kind);
     let everywhere = rule.places.len() == 1;
     if let Some(table) = written.iter().find(|table| rule.is_broadcast(table) && !everywhere) {
         return Err(Error::spans_shards(

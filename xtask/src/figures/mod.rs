@@ -55,7 +55,7 @@ pub(crate) const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "session-users",
-        says: "files that name fields of `Session`",
+        says: "files that name most of the parts of `Session`",
         goal: "at most 12",
         places: session::users,
     },
@@ -104,6 +104,11 @@ pub(crate) const FIGURES: &[Figure] = &[
         places: tree::wide_lines,
     },
 ];
+
+/// Parameters that are tuples or bools.
+pub(crate) fn parameters(code: &Code<'_>) -> Vec<String> {
+    [tree::tuples(code), tree::booleans(code)].concat()
+}
 
 /// The table as Markdown, so that it can be put into a page as it is.
 pub(crate) fn table(code: &Code<'_>) -> String {

@@ -33,22 +33,24 @@ pub(super) fn implementations(code: &Code<'_>) -> Vec<String> {
     all.collect()
 }
 
-/// Files with methods of the session in which `self.field` or `session.field` stands.
+/// Files in which most of `session.field` stand. Each field is a part with private fields of its own, and who asks one
+/// part or two knows little of the session; who names most of them has to hold the whole in mind.
 pub(super) fn users(code: &Code<'_>) -> Vec<String> {
-    let fields: BTreeSet<String> = engine(code)
+    let fields: BTreeSet<&str> = engine(code)
         .find_map(|source| source.fields(NAME))
         .unwrap_or_default()
         .into_iter()
-        .map(str::to_owned)
         .collect();
-    let names_one = |source: &&Source| {
+    let names_most = |source: &&Source| {
         let has_methods = !source.implementations(NAME).is_empty();
-        calls::selected(source).any(|(holder, name, is_call)| {
-            let is_session = holder == "session" || (holder == "self" && has_methods);
+        let named = calls::selected(source).filter(|(holder, name, is_call)| {
+            let is_session = *holder == "session" || (*holder == "self" && has_methods);
             is_session && !is_call && fields.contains(name)
-        })
+        });
+        let named: BTreeSet<&str> = named.map(|(_, name, _)| name).collect();
+        named.len() * 2 > fields.len()
     };
-    engine(code).filter(names_one).map(|source| source.path.clone()).collect()
+    engine(code).filter(names_most).map(|source| source.path.clone()).collect()
 }
 
 pub(super) fn flat(code: &Code<'_>) -> Vec<String> {
@@ -72,7 +74,7 @@ mod tests {
     const FILES: &[(&str, &str)] = &[
         (
             "crates/engine/src/session/mod.rs",
-            "pub struct Session { a: A, b: B, }\nimpl Session { fn c(&self) { self.a; self.d() } }",
+            "pub struct Session { a: A, b: B, }\nimpl Session { fn c(&self) { self.a; self.b; self.d() } }",
         ),
         (
             "crates/engine/src/session/e/f.rs",
@@ -80,7 +82,8 @@ mod tests {
         ),
         ("crates/engine/src/session/i.rs", "impl Session { fn g(&self) { self.c(); self.z() } }"),
         ("crates/engine/src/j.rs", "impl Other { fn c(&self) { self.a; self.d() } }"),
-        ("crates/engine/src/k.rs", "fn c(session: &Session) { session.b }"),
+        ("crates/engine/src/k.rs", "fn c(session: &Session) { session.b; session.a }"),
+        ("crates/engine/src/m.rs", "fn c(session: &Session) { session.b; session.a() }"),
         ("crates/engine/src/l.rs", "impl Session { fn z(&self) { self.d(); self.a() } }"),
     ];
 

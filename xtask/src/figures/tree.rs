@@ -1,5 +1,6 @@
 //! Figures over the whole tree.
 
+use super::circle::Graph;
 use super::{Code, circle, imports};
 use crate::lexer::Token;
 use crate::rooms;
@@ -57,7 +58,18 @@ pub(super) fn circles(code: &Code<'_>) -> Vec<String> {
     let graph = imports::graph(&code.sources);
     let all = circle::circles(&graph);
     let large = all.iter().filter(|circle| circle.len() >= LEAST_CIRCLE);
-    large.map(|circle| format!("{} files: {}", circle.len(), circle.join(" "))).collect()
+    large.map(|circle| described(circle, &graph)).collect()
+}
+
+/// How many files a circle has, and a line for each with those of them that it uses.
+fn described(circle: &[String], graph: &Graph) -> String {
+    let mut out = format!("{} files", circle.len());
+    for file in circle {
+        let used = graph[file].iter().filter(|used| circle.contains(used));
+        let used: Vec<&str> = used.map(String::as_str).collect();
+        out.push_str(&format!("\n  {file}: {}", used.join(" ")));
+    }
+    out
 }
 
 /// A pattern `{ code: 30001, .. }`, or `code == 30001`.

@@ -44,10 +44,11 @@ pub struct Rules {
     pub own: Vec<Node>,
 }
 
-const TAGS: [&str; 7] =
-    ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
-
 impl Rules {
+    /// The tags of the sections that ShardingSphere has, each with a field of its own here.
+    pub const TAGS: [&'static str; 7] =
+        ["SHARDING", "BROADCAST", "SINGLE", "READWRITE_SPLITTING", "ENCRYPT", "MASK", "SHADOW"];
+
     /// The tags of the sections that are given, each with where it stands.
     pub fn sections(&self) -> impl Iterator<Item = (&str, &At)> {
         let all = [

@@ -1,6 +1,6 @@
 //! Sections of rooms of Pando's own: what is in them, their rooms alone know.
 
-use super::{Rules, TAGS};
+use super::Rules;
 use crate::node::Node;
 use crate::place::{Problem, Report};
 use crate::read::Fields;
@@ -41,8 +41,8 @@ impl Rules {
     /// What is no slip of a known tag may be a room's own.
     pub(super) fn read_own(&mut self, tag: &str, node: &Node, report: &mut Report) {
         let is_tag = tag.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        if !is_tag || suggest::nearest(tag, TAGS).is_some() {
-            let hint = suggest::hint(tag, TAGS);
+        if !is_tag || suggest::nearest(tag, Self::TAGS).is_some() {
+            let hint = suggest::hint(tag, Self::TAGS);
             report.error(node.at.problem(format!("unknown rule `!{tag}`{hint}")));
             return;
         }

@@ -13,7 +13,7 @@ pub(crate) use administer::{
     alter_translator, import_metadata, label, lock_cluster, refresh_table, resolve, set_node_state,
     set_read_unit_state, set_unit_state, set_variable, show_plugins, show_variables, timeout,
 };
-pub(crate) use algorithm::{algorithm_use, named_algorithm};
+pub(crate) use algorithm::{algorithm, algorithm_use, named_algorithm};
 pub(crate) use define::{default_strategy, define, drop_named, drop_removal, each};
 pub(crate) use query::{count_query, help, query, storage_unit_query, unloaded_query, utility};
 pub(crate) use rules::{

@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod name;
+mod own;
 mod ral;
 mod rdl;
 mod rql;
@@ -12,6 +13,7 @@ mod unit;
 
 pub use algorithm::{Algorithm, AlgorithmUse, NamedAlgorithm, Property};
 pub use name::{Name, Place, Value};
+pub use own::{Given, Own, OwnRule};
 pub use ral::{
     Cache, ClockRule, ComputeNode, FederationRule, GlobalRule, Labelling, Metadata, MetadataSource,
     Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, TransactionRule, TranslatorRule,

@@ -2,8 +2,8 @@
 
 use super::{
     AlgorithmUse, DiscoveryRule, EncryptRule, Heartbeat, Ignored, KeyGenerateRule, MaskRule, Name,
-    NamedAlgorithm, ReadwriteRule, Reference, ShadowRule, SingleTables, StorageUnit, Strategy,
-    TableRule,
+    NamedAlgorithm, Own, OwnRule, ReadwriteRule, Reference, ShadowRule, SingleTables, StorageUnit,
+    Strategy, TableRule,
 };
 
 /// One change.
@@ -95,6 +95,8 @@ pub enum Definition {
     DiscoveryTypes(Vec<NamedAlgorithm>),
     /// How often (5.0 and 5.1).
     DiscoveryHeartbeats(Vec<Heartbeat>),
+    /// Rules of a sort that a room brings.
+    Own(Own, Vec<OwnRule>),
 }
 
 /// What a default strategy decides.
@@ -118,6 +120,8 @@ pub enum Removal {
     },
     /// Things by name; never empty.
     Named(Thing, Vec<Name>),
+    /// Rules of a sort that a room brings, by their keys; never empty.
+    Own(Own, Vec<Name>),
     /// A default strategy.
     DefaultStrategy(Scope),
     /// The default shadow algorithm.

@@ -1,6 +1,6 @@
 //! Statements that ask about a database's configuration.
 
-use super::Name;
+use super::{Name, Own};
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,8 @@ pub enum Subject {
     DiscoveryTypes,
     /// Discovery heartbeats (5.0 to 5.4).
     DiscoveryHeartbeats,
+    /// Rules of a sort that a room brings.
+    OwnRules(Own, Option<Name>),
 }
 
 /// How much of a table is told.
@@ -118,6 +120,8 @@ pub enum Counted {
     Discovery,
     /// Single tables.
     SingleTable,
+    /// Rules of a sort that a room brings.
+    Own(Own),
     /// The rules of every feature (5.0 and 5.1).
     Every,
 }

@@ -1,5 +1,6 @@
 //! A command in its current spelling, or in the old one where there is no other. What is printed parses to the same command.
 
+mod own;
 mod piece;
 mod ral;
 mod rdl;

@@ -1,7 +1,9 @@
 //! Statements that change a database's configuration.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
+use super::own::Rules;
 use super::{List, Maybe, Properties, Text};
 use crate::command::{
     Address, AlgorithmUse, Change, Definition, Ignored, Missing, Name, Rdl, Removal, Scope,
@@ -69,12 +71,15 @@ fn define(f: &mut Formatter<'_>, change: Change, definition: &Definition) -> fmt
         }
         Definition::Discovery(rules) => write!(f, "{head} {}", List(rules)),
         Definition::DiscoveryHeartbeats(list) => write!(f, "{head} {}", List(list)),
+        Definition::Own(own, rules) => {
+            write!(f, "{head} {}", Rules { grammar: own.grammar, rules })
+        }
     }
 }
 
 /// What stands between the verb and IF NOT EXISTS.
-fn phrase(definition: &Definition) -> &'static str {
-    match definition {
+fn phrase(definition: &Definition) -> Cow<'static, str> {
+    Cow::Borrowed(match definition {
         Definition::StorageUnits { .. } => "STORAGE UNIT",
         Definition::ShardingTables(_) => "SHARDING TABLE RULE",
         Definition::References(_) => "SHARDING TABLE REFERENCE RULE",
@@ -92,7 +97,8 @@ fn phrase(definition: &Definition) -> &'static str {
         Definition::Discovery(_) => "DB_DISCOVERY RULE",
         Definition::DiscoveryTypes(_) => "DB_DISCOVERY TYPE",
         Definition::DiscoveryHeartbeats(_) => "DB_DISCOVERY HEARTBEAT",
-    }
+        Definition::Own(own, _) => return Cow::Owned(format!("{} RULE", own.grammar.words)),
+    })
 }
 
 fn default_strategy(scope: Scope) -> &'static str {
@@ -116,6 +122,9 @@ fn drop(f: &mut Formatter<'_>, missing: Missing, removal: &Removal) -> fmt::Resu
         }
         Removal::Named(thing, names) => {
             write!(f, "DROP {}{guard} {}", named(*thing), List(names))
+        }
+        Removal::Own(own, keys) => {
+            write!(f, "DROP {} RULE{guard} {}", own.grammar.words, List(keys))
         }
         Removal::DefaultStrategy(scope) => write!(f, "DROP {}{guard}", default_strategy(*scope)),
         Removal::DefaultShadowAlgorithm => write!(f, "DROP DEFAULT SHADOW ALGORITHM{guard}"),

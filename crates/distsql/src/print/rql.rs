@@ -70,7 +70,7 @@ fn subject(f: &mut Formatter<'_>, subject: &Subject) -> fmt::Result {
             "SHARDING KEY GENERATE STRATEGY",
             "SHARDING KEY GENERATE STRATEGIES",
         ),
-        Subject::Count(counted) => write!(f, "COUNT {}", count(*counted)),
+        Subject::Count(counted) => count(f, *counted),
         Subject::BroadcastTables => f.write_str("SHOW BROADCAST TABLE RULES"),
         Subject::SingleTables(name) => one_or_all(f, name, "SINGLE TABLE", "SINGLE TABLES"),
         Subject::UnloadedSingleTables { .. } => f.write_str("SHOW UNLOADED SINGLE TABLES"),
@@ -91,6 +91,10 @@ fn subject(f: &mut Formatter<'_>, subject: &Subject) -> fmt::Result {
         }
         Subject::DiscoveryTypes => f.write_str("SHOW DB_DISCOVERY TYPES"),
         Subject::DiscoveryHeartbeats => f.write_str("SHOW DB_DISCOVERY HEARTBEATS"),
+        Subject::OwnRules(own, name) => {
+            let words = own.grammar.words;
+            one_or_all(f, name, &format!("{words} RULE"), &format!("{words} RULES"))
+        }
     }
 }
 
@@ -101,8 +105,8 @@ fn used(f: &mut Formatter<'_>, usage: Usage, what: &str) -> fmt::Result {
     }
 }
 
-fn count(counted: Counted) -> &'static str {
-    match counted {
+fn count(f: &mut Formatter<'_>, counted: Counted) -> fmt::Result {
+    let what = match counted {
         Counted::Sharding => "SHARDING RULE",
         Counted::Broadcast => "BROADCAST RULE",
         Counted::ReadwriteSplitting => "READWRITE_SPLITTING RULE",
@@ -111,6 +115,8 @@ fn count(counted: Counted) -> &'static str {
         Counted::Shadow => "SHADOW RULE",
         Counted::Discovery => "DB_DISCOVERY RULE",
         Counted::SingleTable => "SINGLE TABLE",
+        Counted::Own(own) => return write!(f, "COUNT {} RULE", own.grammar.words),
         Counted::Every => "DATABASE RULES",
-    }
+    };
+    write!(f, "COUNT {what}")
 }

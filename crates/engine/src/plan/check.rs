@@ -192,9 +192,7 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Utility { verb, .. } if verb == "DO" && computes(ctx, stmt) => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
         _ if ctx.database.units.len() == 1 => one(),
-        Kind::Utility { verb, tables, .. } => {
-            utility(verb, tables.is_empty()).map(|()| everywhere(ctx))
-        }
+        Kind::Utility { verb, tables, .. } => utility(verb, tables).map(|()| everywhere(ctx)),
         Kind::Define(define) => match define.object {
             pando_sql::ast::ObjectKind::Database => Err(Error::unsupported(
                 30001,
@@ -227,7 +225,7 @@ pub(super) fn everywhere(ctx: &Context<'_>) -> Units {
 }
 
 /// Verbs that may run on every storage unit alike.
-fn utility(verb: &str, no_tables: bool) -> Result<()> {
+fn utility(verb: &str, tables: &[ObjectName]) -> Result<()> {
     let first = verb.split(' ').next().unwrap_or("");
     let alike = matches!(
         first,
@@ -241,7 +239,7 @@ fn utility(verb: &str, no_tables: bool) -> Result<()> {
             | "DISCARD"
     );
     let rights = matches!(first, "GRANT" | "REVOKE");
-    if (alike && no_tables) || rights {
+    if (alike && tables.is_empty()) || rights {
         return Ok(());
     }
     Err(not_spread(first))

@@ -43,7 +43,7 @@ fn leaves(ctx: &Context<'_>, stmt: &Statement, plan: &Plan) -> Leaves {
         return Leaves::Definitions;
     };
     if defines(&stmt.kind) {
-        return defined(ctx, stmt, (&stmt.kind, (effects, &effectful)));
+        return defined(ctx, stmt, &stmt.kind, effects, &effectful);
     }
     let read = Read::of(ctx, stmt);
     let of = |unit: &Unit| in_tables(&effectful, &unit.target, read.access);
@@ -153,11 +153,12 @@ fn defines(kind: &Kind) -> bool {
 fn defined(
     ctx: &Context<'_>,
     stmt: &Statement,
-    (kind, known): (&Kind, (&dyn Effects, &Effectful)),
+    kind: &Kind,
+    effects: &dyn Effects,
+    effectful: &Effectful,
 ) -> Leaves {
-    let (effects, effectful) = known;
     match kind {
-        Kind::Explain { inner, .. } => defined(ctx, stmt, (inner, known)),
+        Kind::Explain { inner, .. } => defined(ctx, stmt, inner, effects, effectful),
         Kind::Lock(_) => Leaves::Anything,
         Kind::Utility { verb, .. } if verb.split(' ').next().is_some_and(maintains) => {
             effectful.unknown.max(Leaves::Anything)

@@ -1,4 +1,4 @@
-//! A house without rooms, and a governor in it.
+//! A house that builds no rooms, and a governor in it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,6 +7,7 @@ use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_governor::{
     Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Unsettled,
 };
+use pando_kernel::RuleGrammar;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::LogicTable;
@@ -28,6 +29,13 @@ pub(crate) struct Quiet {
     pub(crate) doubts: Mutex<Vec<(String, String)>>,
 }
 
+/// A room that brings the grammar of its rules. It is never built.
+const OFFERS: &[Offer] =
+    &[Offer { section: Some("ZOO"), grammar: &[ANIMALS], ..Offer::new(|_, _| Ok(None)) }];
+
+const ANIMALS: RuleGrammar =
+    RuleGrammar { help: "Lists.", example: "t_ape", ..RuleGrammar::tables("ZOO_ANIMAL") };
+
 impl House for Quiet {
     fn rooms(&self, _: &Database) -> Result<Vec<LogicTable>, Errors> {
         Ok(Vec::new())
@@ -46,7 +54,7 @@ impl House for Quiet {
     }
 
     fn offers(&self) -> &'static [Offer] {
-        &[]
+        OFFERS
     }
 
     fn settings(&self, _: &Global) -> Vec<Problem> {

@@ -5,7 +5,7 @@ use pando_kernel::administration::{Administration, Answer, Errand, Order};
 use pando_kernel::two_phase::Verdict;
 use pando_repository::embedded::{Options, Store};
 
-use crate::house::{Seat, administrator, runtime};
+use crate::house::{Seat, administrator, runtime, told};
 
 /// What is seen after a statement.
 enum Seen {
@@ -239,6 +239,33 @@ async fn each_does_what_it_says_and_refuses_what_it_cannot() {
     for case in cases() {
         check(&first, &case).await;
     }
+}
+
+/// What a room brings is taken from clients, named in answers, helped with and kept as the table's own statements are.
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_about_rules_that_a_room_brings_are_carried_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), runtime(), Options::default()).unwrap();
+    let [first, second] = two(&store).await;
+    let (governor, caller) = (&first.governor, administrator("shop"));
+    let takes = |text: &str| governor.takes(text, &pando_fake::BACKTICK);
+    for text in
+        ["create zoo_animal rule t_ape, t_bat", "SHOW ZOO_ANIMAL RULES", "DROP ZOO_ANIMAL x"]
+    {
+        assert!(takes(text), "{text}");
+    }
+    assert!(!takes("SHOW zoo_animal"), "a setting of PostgreSQL");
+    let done = first.run("shop", "create zoo_animal rule t_ape, t_bat").await.unwrap();
+    assert_eq!(done, Answer::Done("CREATE ZOO_ANIMAL RULE".into()));
+    let labels = governor.labels(&caller, "SHOW ZOO_ANIMAL RULES").unwrap();
+    assert_eq!(labels, Some(vec!["table_name".to_owned()]));
+    let newest = first.checksum();
+    second.until(|model| model.checksum() == newest).await;
+    assert_eq!(second.rows("shop", "SHOW ZOO_ANIMAL RULES").await, ["t_ape", "t_bat"]);
+    let help = first.rows("shop", "HELP DISTSQL LIKE '%ZOO_ANIMAL RULE'").await;
+    assert_eq!(help.len(), 3, "{help:?}");
+    let twice = first.run("shop", "CREATE ZOO_ANIMAL RULE T_BAT").await.unwrap_err();
+    assert_eq!(told(&twice).0, 10204);
 }
 
 /// Those that change or show a model have their cases beside it (`crates/model/cases`, whose test keeps the list of the others), and PREVIEW is the session's.

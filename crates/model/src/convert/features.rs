@@ -6,7 +6,8 @@ use pando_distsql::command::{
     ReadwriteRule, ShadowRule, ShadowTable,
 };
 
-use super::{create, defined, name, text};
+use super::algorithm::defined;
+use super::{create, name, text};
 use crate::algorithms::{ENCRYPTOR, LOAD_BALANCER, MASK, SHADOW};
 use crate::canonical::names;
 

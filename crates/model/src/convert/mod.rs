@@ -1,7 +1,9 @@
 //! CONVERT YAML CONFIGURATION: a document of one database → the DistSQL that makes it.
 
+mod algorithm;
 mod features;
 mod normal;
+mod own;
 mod resolved;
 mod sharding;
 mod units;
@@ -9,10 +11,8 @@ mod units;
 use std::fmt;
 
 use pando_config::{Database, Node, Vendor};
-use pando_distsql::command::{Algorithm, Change as How, Command, Definition, Name, Property, Rdl};
-use pando_distsql::parse;
+use pando_distsql::command::{Change as How, Command, Definition, Name, Rdl};
 
-use crate::algorithms::Sort;
 use crate::around::Around;
 use crate::model::{Model, document};
 use crate::refusal::{Kind, Refusal, Result};
@@ -60,16 +60,17 @@ impl Conversion {
         let read = Database::from_tree(&plain, around.environment);
         let (read, _) =
             read.map_err(|errors| scrub::refusal(Kind::InvalidDocument, &errors, &plain))?;
-        let wanted = normal::form(&plain, &read);
+        let wanted = normal::form(&plain, &read, around.language);
         let name = read.name.value.as_str();
         let mut statements: Vec<String> = Vec::new();
         let commands = units::said(&wanted)
             .into_iter()
             .chain(features::said(&wanted))
+            .chain(own::said(&wanted, around.language))
             .chain(sharding::said(&wanted));
         statements.extend(commands.map(|rdl| Command::Rdl(rdl).to_string()));
         let made = carried_out(name, &statements, around)?;
-        let unsaid = resolved::missing(&wanted, &made);
+        let unsaid = resolved::missing(&wanted, &made, around.language);
         let quoted = quoted(name, around.vendor);
         statements.splice(0..0, [format!("CREATE DATABASE {quoted}"), format!("USE {quoted}")]);
         Ok(Self { statements, unsaid })
@@ -91,7 +92,7 @@ fn carried_out(name: &str, statements: &[String], around: &Around<'_>) -> Result
     for text in statements {
         let invalid = |why: String| Refusal::new(Kind::InvalidDocument, why);
         // The message would name no secret, but the place of a text that nobody has seen yet.
-        let statement = parse(text).map_err(|_| {
+        let statement = around.language.parse(text).map_err(|_| {
             let words: Vec<&str> = text.split(' ').take(3).collect();
             invalid(format!(
                 "the document has a name or text that `{}` cannot hold",
@@ -130,21 +131,4 @@ fn text(node: Option<&Node>) -> &str {
 
 fn name(node: Option<&Node>) -> Name {
     Name::new(text(node))
-}
-
-/// An algorithm's definition as a statement says it.
-fn algorithm(node: &Node) -> Algorithm {
-    let props = node.get("props").map(Node::pairs).unwrap_or_default();
-    let property = |entry: &pando_config::Entry| Property {
-        key: entry.key.clone(),
-        value: text(Some(&entry.value)).to_owned(),
-        place: pando_distsql::command::Place::default(),
-    };
-    Algorithm { kind: name(node.get("type")), properties: props.iter().map(property).collect() }
-}
-
-/// The definition under a name, which reading the document has found to be there.
-fn defined(section: &Node, sort: &Sort, name: &str) -> Algorithm {
-    let found = section.get(sort.field).and_then(|all| all.get(name));
-    found.map_or_else(|| Algorithm { kind: Name::new(name), properties: Vec::new() }, algorithm)
 }

@@ -1,13 +1,15 @@
 //! The same configuration with everything spelled out that statements cannot leave to a default.
 
 use pando_config::{Database, Node};
+use pando_distsql::Language;
 
+use super::own;
 use crate::canonical::{self, names};
 use crate::draft::is_expression;
 use crate::rdl::POOL;
 
 /// The tree of a document, whose defaults of keys, audits and columns stand at each table.
-pub(super) fn form(plain: &Node, read: &Database) -> Node {
+pub(super) fn form(plain: &Node, read: &Database, language: &Language) -> Node {
     let mut tree = canonical::database(plain);
     tree.set("databaseName", Node::text(read.name.value.as_str()));
     tree.change("dataSources", |units| {
@@ -15,6 +17,7 @@ pub(super) fn form(plain: &Node, read: &Database) -> Node {
             units.change(&unit.name.value, |node| *node = self::unit(node, &unit.username));
         }
     });
+    own::with_lists(&mut tree, language);
     let places: Vec<String> = read.storage_units.iter().map(|u| u.name.value.clone()).collect();
     let has_groups = tree.rule("READWRITE_SPLITTING").is_some();
     if tree.rule("SHARDING").is_some() {

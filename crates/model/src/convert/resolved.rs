@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use pando_config::{Content, Node};
+use pando_distsql::Language;
 
 use crate::algorithms::{self, Sort};
+use crate::own;
 
 const SORTS: [&Sort; 7] = [
     &algorithms::SHARDING,
@@ -17,15 +19,15 @@ const SORTS: [&Sort; 7] = [
 ];
 
 /// Key paths of what one tree has and the other lacks, sorted, each once.
-pub(super) fn missing(wanted: &Node, made: &Node) -> Vec<String> {
-    let made = said(made);
-    let wanted = said(wanted).into_iter().filter(|line| !made.contains(line));
+pub(super) fn missing(wanted: &Node, made: &Node, language: &Language) -> Vec<String> {
+    let made = said(made, language);
+    let wanted = said(wanted, language).into_iter().filter(|line| !made.contains(line));
     let paths: BTreeSet<String> = wanted.map(|(path, _)| path).collect();
     paths.into_iter().collect()
 }
 
 /// Paths and values of a tree; in the place of an algorithm's name stands its definition.
-fn said(tree: &Node) -> BTreeSet<(String, String)> {
+fn said(tree: &Node, language: &Language) -> BTreeSet<(String, String)> {
     let mut lines = BTreeSet::new();
     for entry in tree.pairs() {
         if entry.key != "rules" {
@@ -36,7 +38,8 @@ fn said(tree: &Node) -> BTreeSet<(String, String)> {
         let tag = rule.tag.as_deref().unwrap_or_default();
         let mut used = BTreeSet::new();
         let mut section = rule.clone();
-        for sort in SORTS.iter().filter(|sort| sort.tag == tag) {
+        let own = own::sorts(language, tag);
+        for sort in SORTS.into_iter().chain(&own).filter(|sort| sort.tag == tag) {
             let names = sort.used(rule);
             used.extend(names.into_iter().map(|name| (sort.field, name)));
             define(sort, rule, &mut section);

@@ -8,7 +8,8 @@ use pando_distsql::command::{
     NamedAlgorithm, Rdl, Reference, Scope, Strategy, TableRule,
 };
 
-use super::{algorithm, create, defined, name, text};
+use super::algorithm::{algorithm, defined};
+use super::{create, name, text};
 use crate::algorithms::{AUDITOR, KEY_GENERATOR, SHARDING, Sort};
 use crate::canonical::{names, read_references};
 use crate::draft::is_expression;

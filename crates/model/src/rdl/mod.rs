@@ -5,6 +5,7 @@ mod default;
 mod encrypt;
 mod mask;
 mod named;
+mod own;
 mod readwrite;
 mod reference;
 mod shadow;
@@ -94,6 +95,7 @@ fn define(draft: &mut Draft<'_>, change: How, definition: &Definition) -> Result
         Definition::DefaultShadowAlgorithm(algorithm) => {
             shadow::define_default(draft, change, algorithm)?;
         }
+        Definition::Own(sort, rules) => own::define(draft, change, *sort, rules)?,
         Definition::Discovery(_)
         | Definition::DiscoveryTypes(_)
         | Definition::DiscoveryHeartbeats(_) => return Err(discovery()),
@@ -127,6 +129,7 @@ fn drop_removal(draft: &mut Draft<'_>, missing: Missing, removal: &Removal) -> R
                 return Err(discovery());
             }
         },
+        Removal::Own(sort, keys) => own::drop_all(draft, missing, *sort, keys)?,
         Removal::DefaultStrategy(scope) => default::drop_one(draft, missing, *scope)?,
         Removal::DefaultShadowAlgorithm => shadow::drop_default(draft, missing)?,
         Removal::References(lists) => reference::drop_unnamed(draft, missing, lists)?,

@@ -144,7 +144,7 @@ pub(super) fn drop_all(
     };
     let seen = see(&draft.tree, draft.around, Kind::InvalidRule)?;
     for name in &names {
-        let uses = uses::of_unit(&seen, name);
+        let uses = uses::of_unit(&seen, name, draft.around.language);
         let counts = |sort: uses::Sort| match sort {
             uses::Sort::Single => !ignores_single,
             uses::Sort::Broadcast => !ignores_broadcast,

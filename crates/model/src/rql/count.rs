@@ -48,10 +48,26 @@ impl Asked<'_> {
                 let all = [single, sharding, broadcast, readwrite, encrypt, mask, shadow];
                 all.into_iter().flatten().collect()
             }
+            Counted::Own(_) => Vec::new(),
         };
+        let own = self.facts.around.language.sorts().filter(|own| match counted {
+            Counted::Own(wanted) => wanted == *own,
+            Counted::Every => true,
+            Counted::Sharding
+            | Counted::Broadcast
+            | Counted::ReadwriteSplitting
+            | Counted::Encrypt
+            | Counted::Mask
+            | Counted::Shadow
+            | Counted::Discovery
+            | Counted::SingleTable => false,
+        });
+        let own = own.map(|own| (own.grammar.counted(), self.own_count(own)));
         let mut rows = Rows::of("COUNT RULE");
-        for (rule, count) in counts {
-            rows.push([rule, self.name, &count.to_string()]);
+        for (rule, count) in
+            counts.into_iter().map(|(rule, count)| (rule.to_owned(), count)).chain(own)
+        {
+            rows.push([&rule, self.name, &count.to_string()]);
         }
         Ok(rows)
     }

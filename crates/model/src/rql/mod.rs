@@ -2,6 +2,7 @@
 
 mod count;
 mod features;
+mod own;
 mod sharding;
 mod tables;
 mod units;
@@ -69,6 +70,7 @@ impl Asked<'_> {
             Subject::ShadowTableRules(table) => self.shadow_table_rules(table.as_ref()),
             Subject::ShadowAlgorithms => Ok(self.shadow_algorithms()),
             Subject::DefaultShadowAlgorithm => Ok(self.default_shadow_algorithm()),
+            Subject::OwnRules(own, key) => self.own_rules(*own, key.as_ref()),
             Subject::DiscoveryRules(_) | Subject::DiscoveryTypes | Subject::DiscoveryHeartbeats => {
                 Err(Refusal::not_supported(
                     "database discovery, which ShardingSphere has dropped since 5.4,",

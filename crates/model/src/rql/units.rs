@@ -4,16 +4,17 @@ use pando_config::{StorageUnit, Vendor};
 use pando_distsql::command::Name;
 
 use super::Asked;
+use crate::draft::Seen;
 use crate::refusal::{Kind, Result};
 use crate::rows::{Rows, props};
-use crate::uses;
+use crate::uses::{self, Use};
 
 impl Asked<'_> {
     pub(super) fn storage_units(&self, wanted_uses: Option<u64>) -> Result<Rows> {
         let mut rows = Rows::of("SHOW STORAGE UNITS");
         let seen = wanted_uses.map(|_| self.seen()).transpose()?;
         for unit in &self.database.storage_units {
-            let count = seen.as_ref().map(|seen| uses::of_unit(seen, &unit.name).len() as u64);
+            let count = seen.as_ref().map(|seen| self.uses(seen, &unit.name).len() as u64);
             if count == wanted_uses {
                 storage_unit(unit, &mut rows);
             }
@@ -26,10 +27,14 @@ impl Asked<'_> {
             return Err(self.missing(Kind::MissingStorageUnits, "storage units", &unit.text));
         }
         let mut rows = Rows::of("SHOW RULES USED STORAGE UNIT");
-        for used in uses::of_unit(&self.seen()?, &unit.text) {
-            rows.push([used.rule, &used.name]);
+        for used in self.uses(&self.seen()?, &unit.text) {
+            rows.push([&used.rule, &used.name]);
         }
         Ok(rows)
+    }
+
+    fn uses(&self, seen: &Seen, unit: &str) -> Vec<Use> {
+        uses::of_unit(seen, unit, self.facts.around.language)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use pando_config::{Database, Errors, Vendor};
 use pando_distsql::command::{Metadata, MetadataSource, Ral};
-use pando_distsql::{Command, Statement};
+use pando_distsql::{Command, Language, Statement};
 use pando_kernel::feature::LogicTable;
 use pando_model::{
     Around, Change, ComputeNode, Conversion, Facts, Kind, Model, ReadUnit, Refusal, Rows,
@@ -26,9 +27,15 @@ pub(crate) fn environment(name: &str) -> Option<String> {
     (name == "PASSWORD").then(|| "from-the-environment".to_owned())
 }
 
+/// The statements there are with the rooms of the house.
+pub(crate) fn language() -> &'static Language {
+    static LANGUAGE: LazyLock<Language> = LazyLock::new(|| Language::of(pando_rooms::ROOMS));
+    &LANGUAGE
+}
+
 pub(crate) fn around() -> Around<'static> {
     let (vendor, settings) = (Vendor::MySql, &pando_rooms::check_global);
-    Around { environment: &environment, vendor, rooms: &rooms, settings }
+    Around { environment: &environment, vendor, language: language(), rooms: &rooms, settings }
 }
 
 /// What a statement led to.

@@ -7,6 +7,7 @@ mod common;
 mod documents;
 mod metadata;
 mod moved;
+mod own;
 mod page;
 mod repository;
 mod roundtrip;

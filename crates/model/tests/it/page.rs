@@ -2,12 +2,19 @@
 
 use std::path::Path;
 
+use crate::common::language;
+
+/// What a room's grammar says must be sound, and be said by nobody else.
+#[test]
+fn the_grammars_that_rooms_bring_have_no_mistakes() {
+    assert_eq!(language().mistakes(), Vec::<String>::new());
+}
+
 /// `BLESS=1` writes it.
 #[test]
 fn docs_distsql_is_written_from_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/distsql.md");
-    let served = pando_kernel::room::sections(pando_rooms::ROOMS);
-    let page = pando_distsql::help::markdown(&served);
+    let page = pando_distsql::help::markdown(language());
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }

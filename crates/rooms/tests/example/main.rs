@@ -1,10 +1,12 @@
 //! The room that CONTRIBUTING.md shows: its text is the page's, it is put into the list and taken out again, and its
 //! cases are played.
 
-#![allow(clippy::unwrap_used, reason = "test support functions")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test support functions")]
 
 #[expect(unreachable_pub, reason = "it is written as a crate of its own")]
 mod refuse_star;
+mod statements;
+mod veil;
 
 use std::sync::Arc;
 
@@ -83,4 +85,29 @@ fn its_cases_come_out_as_written() {
     let scene = |_: &[&str]| Scene { room: Arc::clone(&room), known: Known::default() };
     let wrong = play(include_str!("refuse_star.case"), scene).unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// `BLESS=1` writes what becomes of the statements.
+#[test]
+fn its_statements_are_those_that_its_grammar_says() {
+    for (name, room) in [("refuse_star", refuse_star::ROOM), ("veil", veil::ROOM)] {
+        let path = format!("{}/tests/example/{name}.distsql.case", env!("CARGO_MANIFEST_DIR"));
+        let written = std::fs::read_to_string(&path).unwrap();
+        let played = statements::play(&written, &[ROOMS, &[room]].concat());
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, &played).unwrap();
+        }
+        assert!(written == played, "{name}: expected\n{written}\nbut:\n{played}");
+    }
+}
+
+#[test]
+fn the_statements_that_the_page_shows_are_read() {
+    let block = PAGE.split("```sql\n").find(|block| block.starts_with("CREATE REFUSE_STAR"));
+    let block = block.and_then(|block| block.split("```").next()).unwrap();
+    let language = pando_distsql::Language::of(&with_example());
+    let read = |text: &str| language.parse(text).map(|statement| statement.entry.name);
+    let names: Vec<&str> = block.lines().map(|text| read(text).unwrap()).collect();
+    let all = language.entries().filter(|entry| entry.name.contains("REFUSE_STAR"));
+    assert_eq!(names.len(), all.count(), "{names:?}");
 }

@@ -7,12 +7,20 @@ use pando_config::Rules;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
-use pando_kernel::{Around, Offer, Route, Shortcut};
+use pando_kernel::{Around, Offer, Route, RuleGrammar, Shortcut};
 use pando_sql::ast::{SelectItem, Statement};
 use pando_sql::visit;
 
 /// The room for `!REFUSE_STAR`.
-pub const ROOM: Offer = Offer { section: Some("REFUSE_STAR"), ..Offer::new(room) };
+pub const ROOM: Offer =
+    Offer { section: Some("REFUSE_STAR"), grammar: &[GRAMMAR], ..Offer::new(room) };
+
+/// `CREATE REFUSE_STAR RULE t_user`.
+const GRAMMAR: RuleGrammar = RuleGrammar {
+    help: "Refuses `*` over tables.",
+    example: "t_user, t_order",
+    ..RuleGrammar::tables("REFUSE_STAR")
+};
 
 fn room(rules: &Rules, _: &Around<'_>) -> Built {
     let tables = rules.read_section("REFUSE_STAR", |fields| fields.names("tables"))?;

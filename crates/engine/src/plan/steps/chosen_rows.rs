@@ -9,6 +9,7 @@ mod write;
 
 use std::sync::Arc;
 
+use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{Kind, Statement};
@@ -164,8 +165,8 @@ fn choice(ctx: &Context<'_>, stmt: &Statement, found: &Found<'_>) -> Result<Apar
 }
 
 /// The error of a change that a refusal stands for.
-pub(crate) fn too_many_rows(fails: bool) -> Error {
-    let message = match fails {
+pub(crate) fn too_many_rows(dialect: &dyn Dialect) -> Error {
+    let message = match dialect.error_fails_transaction() {
         true => "more than one row returned by a subquery used as an expression",
         false => "Subquery returns more than 1 row",
     };

@@ -193,7 +193,8 @@ pub(crate) fn move_rows(
         if changes.iter().any(|(known, _)| *known == at) {
             return Err(refused("an UPDATE that sets a column twice"));
         }
-        changes.push((at, change(stmt, &assignment.value, (transfer, &columns[at]), &mut items)));
+        let change = change(stmt, &assignment.value, transfer, &columns[at], &mut items);
+        changes.push((at, change));
     }
     for column in &stamped {
         let at = columns.iter().position(|known| known.name == *column);
@@ -306,7 +307,8 @@ fn assigned(
 fn change(
     stmt: &Statement,
     value: &Expr,
-    (transfer, column): (&dyn Transfer, &TableColumn),
+    transfer: &dyn Transfer,
+    column: &TableColumn,
     items: &mut Vec<String>,
 ) -> Change {
     let mut inner = value;

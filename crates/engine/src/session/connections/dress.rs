@@ -12,6 +12,8 @@ use crate::session::Session;
 use crate::session::transaction::temporary::TemporaryTables;
 
 impl TemporaryTables {
+    /// Queues what brings a connection to these variables; the one of temporary tables is never reset. Returns how many
+    /// replies belong to that.
     pub(in crate::session) fn dress_in(
         &self,
         live: &LiveDatabase,

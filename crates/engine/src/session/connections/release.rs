@@ -21,6 +21,10 @@ use crate::session::transaction::attend;
 
 /// Rows of an abandoned reply that are read away rather than closing the connection, in bytes.
 pub(in crate::session) const DRAIN_BYTES: usize = 1 << 20;
+
+/// Name of the savepoint that undoes one statement on every unit.
+pub(in crate::session) const STATEMENT_SAVEPOINT: &str = "pando_statement";
+
 /// How connections' work for the session has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::session) enum Round {
@@ -204,47 +208,6 @@ pub(in crate::session) async fn abort_reply(session: &mut Session, reply: Reply)
     abort(session, channels_of(reply)).await;
 }
 
-/// One that stands apart takes no part in the transaction.
-pub(in crate::session) fn hand_back_apart(connection: Connection, round: Round) {
-    match round == Round::Over && connection.condition().outstanding == 0 {
-        true => put_back(connection),
-        false => connection.discard(),
-    }
-}
-
-/// The connections of a reply; what merges them is dropped.
-pub(in crate::session) fn channels_of(reply: Reply) -> Vec<Channel> {
-    match reply {
-        Reply::Idle => Vec::new(),
-        Reply::Pass(pass) => vec![pass.channel],
-        Reply::CopyOut(copy) => copy.channels,
-        Reply::Merged(merged) => {
-            let merged = *merged;
-            drop(merged.merge);
-            unshare(merged.channels)
-        }
-        Reply::CopyIn(copy) => copy.into_channels(),
-    }
-}
-
-async fn drain_all(channels: &mut [Channel]) {
-    for channel in channels {
-        if channel.connection.condition().outstanding > 0 {
-            // Beyond the limit the rest is another's business.
-            let _ = drain(&mut channel.connection, DRAIN_BYTES).await;
-        }
-    }
-}
-
-/// Name of the savepoint that undoes one statement on every unit.
-pub(in crate::session) const STATEMENT_SAVEPOINT: &str = "pando_statement";
-
-/// Puts a connection back to how it was, tables of its own included, before it serves others.
-pub(in crate::session) fn put_back(connection: Connection) {
-    let mut connection = connection;
-    connection.taint(Left::Anything, None);
-}
-
 /// Undoes a statement in the client's transaction, which goes on, where it has set savepoints for that.
 pub(in crate::session) async fn undo_if_open(session: &mut Session, channels: &mut [Channel]) {
     let has_savepoints = channels.iter().any(|channel| channel.savepoint);
@@ -270,5 +233,43 @@ pub(in crate::session) async fn undo_statement(session: &mut Session, channels: 
     }
     if finish_all(&mut started).await.iter().any(Result::is_err) {
         session.work.transaction_mut().lose();
+    }
+}
+
+/// One that stands apart takes no part in the transaction.
+pub(in crate::session) fn hand_back_apart(connection: Connection, round: Round) {
+    match round == Round::Over && connection.condition().outstanding == 0 {
+        true => put_back(connection),
+        false => connection.discard(),
+    }
+}
+
+/// Puts a connection back to how it was, tables of its own included, before it serves others.
+pub(in crate::session) fn put_back(connection: Connection) {
+    let mut connection = connection;
+    connection.taint(Left::Anything, None);
+}
+
+/// The connections of a reply; what merges them is dropped.
+pub(in crate::session) fn channels_of(reply: Reply) -> Vec<Channel> {
+    match reply {
+        Reply::Idle => Vec::new(),
+        Reply::Pass(pass) => vec![pass.channel],
+        Reply::CopyOut(copy) => copy.channels,
+        Reply::Merged(merged) => {
+            let merged = *merged;
+            drop(merged.merge);
+            unshare(merged.channels)
+        }
+        Reply::CopyIn(copy) => copy.into_channels(),
+    }
+}
+
+async fn drain_all(channels: &mut [Channel]) {
+    for channel in channels {
+        if channel.connection.condition().outstanding > 0 {
+            // Beyond the limit the rest is another's business.
+            let _ = drain(&mut channel.connection, DRAIN_BYTES).await;
+        }
     }
 }

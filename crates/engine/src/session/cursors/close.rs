@@ -7,6 +7,18 @@ use crate::session::connections::release;
 use crate::session::cursors::declared::{Declared, Hold};
 use crate::session::transaction::{End, Opened};
 
+/// A transaction is rolled back, and cursors end with it, but for one that is its statement's own. Where servers keep
+/// what a cursor has found, only those end that have more to find: that is not waited for.
+pub(in crate::session) async fn part_for_rollback(session: &mut Session) {
+    if session.work.opened() == Opened::Statement {
+        return;
+    }
+    match are_kept(session) {
+        true => close_at_work(session).await,
+        false => close_unheld(session).await,
+    }
+}
+
 /// Drops a cursor and gives its connections back.
 pub(in crate::session) async fn close_cursor(session: &mut Session, id: CursorId) {
     session.cursors.declared.retain(|_, declared| declared.id() != id);
@@ -51,18 +63,6 @@ pub(in crate::session) async fn close_but(
     let over: Vec<CursorId> = session.cursors.portals.keys().filter(is_over).copied().collect();
     for id in over {
         close_cursor(session, id).await;
-    }
-}
-
-/// A transaction is rolled back, and cursors end with it, but for one that is its statement's own. Where servers keep
-/// what a cursor has found, only those end that have more to find: that is not waited for.
-pub(in crate::session) async fn part_for_rollback(session: &mut Session) {
-    if session.work.opened() == Opened::Statement {
-        return;
-    }
-    match are_kept(session) {
-        true => close_at_work(session).await,
-        false => close_unheld(session).await,
     }
 }
 

@@ -15,6 +15,50 @@ use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::pull::{finish, piece};
 use crate::session::transaction::{End, Opened, end};
 
+/// A transaction is about to be committed, and cursors end with it, but for one that is its statement's own, and where
+/// servers keep what a cursor has found.
+///
+/// # Errors
+/// What came in place of the rows that were not yet found. It may have ended the transaction.
+pub(in crate::session) async fn part_for_commit(session: &mut Session) -> Result<()> {
+    if session.work.opened() == Opened::Statement {
+        return Ok(());
+    }
+    if !close::are_kept(session) {
+        return part_from_declared(session).await;
+    }
+    let settled = settle_cursors(session).await;
+    if settled.is_err() {
+        // What they have not found yet is not waited for.
+        close::close_at_work(session).await;
+    }
+    settled
+}
+
+/// Reads what cursors WITH HOLD have not given yet into memory; those that are held already stay, and all others are
+/// closed.
+///
+/// # Errors
+/// What came in place of the rows that were not yet found: the transaction has failed.
+async fn part_from_declared(session: &mut Session) -> Result<()> {
+    let commits = session.work.transaction().state() == TransactionState::Open;
+    close::close_but(session, |declared| match declared.hold {
+        Hold::Without => false,
+        Hold::FromCommit => commits,
+        Hold::Held => true,
+    })
+    .await;
+    let kept = session.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
+    let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
+    for id in kept {
+        if let Err(error) = settle_cursor(session, id).await {
+            close::close_unheld(session).await;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
 /// Reads what cursors still wait for into memory, so that their connections can serve another statement of the
 /// transaction.
 pub(in crate::session) async fn settle_cursors(session: &mut Session) -> Result<()> {
@@ -121,50 +165,6 @@ pub(in crate::session) async fn end_cursor(session: &mut Session, id: CursorId) 
         let end = session.work.end_by_itself();
         if !end::end_own(session, end).await? && end == End::Commit {
             return Err(unit_lost());
-        }
-    }
-    Ok(())
-}
-
-/// A transaction is about to be committed, and cursors end with it, but for one that is its statement's own, and where
-/// servers keep what a cursor has found.
-///
-/// # Errors
-/// What came in place of the rows that were not yet found. It may have ended the transaction.
-pub(in crate::session) async fn part_for_commit(session: &mut Session) -> Result<()> {
-    if session.work.opened() == Opened::Statement {
-        return Ok(());
-    }
-    if !close::are_kept(session) {
-        return part_from_declared(session).await;
-    }
-    let settled = settle_cursors(session).await;
-    if settled.is_err() {
-        // What they have not found yet is not waited for.
-        close::close_at_work(session).await;
-    }
-    settled
-}
-
-/// Reads what cursors WITH HOLD have not given yet into memory; those that are held already stay, and all others are
-/// closed.
-///
-/// # Errors
-/// What came in place of the rows that were not yet found: the transaction has failed.
-async fn part_from_declared(session: &mut Session) -> Result<()> {
-    let commits = session.work.transaction().state() == TransactionState::Open;
-    close::close_but(session, |declared| match declared.hold {
-        Hold::Without => false,
-        Hold::FromCommit => commits,
-        Hold::Held => true,
-    })
-    .await;
-    let kept = session.cursors.declared.values().filter(|one| one.hold == Hold::FromCommit);
-    let kept: Vec<CursorId> = kept.map(|declared| declared.id).collect();
-    for id in kept {
-        if let Err(error) = settle_cursor(session, id).await {
-            close::close_unheld(session).await;
-            return Err(error);
         }
     }
     Ok(())

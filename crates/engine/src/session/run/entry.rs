@@ -39,7 +39,7 @@ pub(in crate::session) async fn run_plan(
 }
 
 /// Tells the log what becomes of a statement.
-pub(in crate::session) fn show(stmt: &Statement, plan: &Plan) {
+fn show(stmt: &Statement, plan: &Plan) {
     let logic = redacted(&stmt.text);
     for unit in &plan.units {
         let actual = redacted(&unit.sql);

@@ -1,4 +1,4 @@
-//! Running a plan: its connections, its channels, and what becomes of them when the statement ends.
+//! A statement on storage units: what planning needs to know, the plan, and how it is started.
 
 pub(in crate::session) mod admission;
 pub(in crate::session) mod apart;

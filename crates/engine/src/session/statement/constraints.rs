@@ -1,4 +1,5 @@
-//! SET CONSTRAINTS with names: each unit is told of those that it has, and joins the transaction for that.
+//! SET CONSTRAINTS: ALL is for every unit; of names each unit is told those that it has, and joins the transaction
+//! for that.
 
 use std::sync::Arc;
 
@@ -20,6 +21,9 @@ use crate::session::statement::set;
 use crate::session::statement::set::Holds;
 use crate::session::transaction::base;
 
+/// The tag of the verb.
+const VERB: &str = "SET CONSTRAINTS";
+
 /// Names one statement may set.
 const MAX_NAMES: usize = 256;
 
@@ -30,6 +34,41 @@ struct Named {
     parts: Vec<String>,
     /// Where it stands in the text.
     span: Span,
+}
+
+/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
+/// units that have them. False when the statement goes the usual way.
+///
+/// # Errors
+/// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
+pub(in crate::session) async fn set_constraints(
+    session: &mut Session,
+    stmt: &Statement,
+) -> Result<bool> {
+    session.work.refuse_if_failed()?;
+    let live = session.place.live()?;
+    // Behind SET and CONSTRAINTS.
+    let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
+    let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
+    if !named.is_some_and(|word| word.of(&stmt.text).eq_ignore_ascii_case("all")) {
+        if live.database.units.len() < 2 {
+            return Ok(false);
+        }
+        base::refuse_in_base(session, VERB)?;
+        set_named(session, &live, stmt).await?;
+        made::complete(session, VERB);
+        return Ok(true);
+    }
+    if session.work.is_idle() {
+        session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
+        made::complete(session, VERB);
+        return Ok(true);
+    }
+    base::refuse_in_base(session, VERB)?;
+    let variables = session.settings.variables().clone();
+    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
+    made::complete(session, VERB);
+    Ok(true)
 }
 
 /// Sets the constraints that a statement names, on the units that have them.
@@ -169,44 +208,6 @@ fn one_name(tokens: &[(TokenKind, Span)], text: &str) -> Option<Named> {
     let is_whole = tokens.len() % 2 == 1 && parts.len() <= 3;
     let (first, last) = (tokens.first()?.1, tokens.last()?.1);
     is_whole.then_some(Named { parts, span: Span { start: first.start, end: last.end } })
-}
-
-/// The tag of the verb.
-const VERB: &str = "SET CONSTRAINTS";
-
-/// SET CONSTRAINTS: ALL is for every unit of the transaction, those that join it later included, and names are for the
-/// units that have them. False when the statement goes the usual way.
-///
-/// # Errors
-/// `Refused` for constraints that have other names on the units; what a unit says of what it checks then.
-pub(in crate::session) async fn set_constraints(
-    session: &mut Session,
-    stmt: &Statement,
-) -> Result<bool> {
-    session.work.refuse_if_failed()?;
-    let live = session.place.live()?;
-    // Behind SET and CONSTRAINTS.
-    let tokens = pando_sql::tokenize(&stmt.text, live.database.dialect.syntax());
-    let named = tokens.ok().and_then(|tokens| Some(tokens.list.get(2)?.span));
-    if !named.is_some_and(|word| word.of(&stmt.text).eq_ignore_ascii_case("all")) {
-        if live.database.units.len() < 2 {
-            return Ok(false);
-        }
-        base::refuse_in_base(session, VERB)?;
-        set_named(session, &live, stmt).await?;
-        made::complete(session, VERB);
-        return Ok(true);
-    }
-    if session.work.is_idle() {
-        session.outbox.warn("25P01", "SET CONSTRAINTS can only be used in transaction blocks");
-        made::complete(session, VERB);
-        return Ok(true);
-    }
-    base::refuse_in_base(session, VERB)?;
-    let variables = session.settings.variables().clone();
-    set::apply(session, &stmt.text, Holds::InTransaction, variables).await?;
-    made::complete(session, VERB);
-    Ok(true)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Session variables, the current database, and putting a session back to its start.
+//! SET and RESET of session variables.
 
 use std::sync::Arc;
 

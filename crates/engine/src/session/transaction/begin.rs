@@ -43,6 +43,21 @@ pub(in crate::session) async fn open_for_client(
     }
 }
 
+/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
+/// is open.
+///
+/// # Errors
+/// What a unit says to it.
+pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()> {
+    let live = session.place.live()?;
+    let looked = everywhere::open_everywhere(session, &live).await;
+    attend::let_go(session).await;
+    if looked.is_err() {
+        let _ = end::roll_back_with_cursors(session).await;
+    }
+    looked
+}
+
 /// Several statements of one request form one transaction where the language says so.
 pub(in crate::session) fn open_pipeline(session: &mut Session) {
     let together = session.place.dialect().is_some_and(|dialect| dialect.error_fails_transaction());
@@ -105,19 +120,4 @@ fn modes_alone(session: &Session, run: Run<'_>) -> Option<Vec<String>> {
 
 fn is_definition(kind: &Kind) -> bool {
     matches!(kind, Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque)
-}
-
-/// Lets all units look at their data now, in place of each with its first statement. Where one cannot, no transaction
-/// is open.
-///
-/// # Errors
-/// What a unit says to it.
-pub(in crate::session) async fn look_at_once(session: &mut Session) -> Result<()> {
-    let live = session.place.live()?;
-    let looked = everywhere::open_everywhere(session, &live).await;
-    attend::let_go(session).await;
-    if looked.is_err() {
-        let _ = end::roll_back_with_cursors(session).await;
-    }
-    looked
 }

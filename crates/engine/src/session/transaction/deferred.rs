@@ -1,5 +1,4 @@
-//! What is checked at the end of a transaction only: SET CONSTRAINTS, and having it checked before the first of several
-//! storage units commits.
+//! What is checked at the end of a transaction only is checked before the first of several storage units commits.
 
 use std::sync::Arc;
 

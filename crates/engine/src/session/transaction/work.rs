@@ -195,9 +195,7 @@ impl Work {
         let further = std::mem::take(&mut self.modes.next);
         completed(own, further.iter().chain(&self.modes.session))
     }
-}
 
-impl Work {
     /// The modes of a transaction that AND CHAIN begins: those of the one before, which has left no snapshot. Where
     /// none was open, as only the MySQL family has it, one begins all the same.
     pub(in crate::session) fn chained_modes(&self) -> Vec<String> {

@@ -25,7 +25,7 @@ pub(in crate::plan) fn merge(
         return Err(Error::internal("only queries are put to several units"));
     };
     let merged = match &query.body {
-        QueryBody::Select(select) => selected(ctx, stmt, (query, select), units),
+        QueryBody::Select(select) => selected(ctx, stmt, query, select, units),
         QueryBody::Set { .. } => union(ctx, query),
         QueryBody::Values(_) => Ok(Gathered::Plan(MergePlan::iterate(), Edits::default())),
     };
@@ -54,7 +54,8 @@ pub(in crate::plan) fn merge(
 fn selected(
     ctx: &Context<'_>,
     stmt: &Statement,
-    (query, select): (&Query, &Select),
+    query: &Query,
+    select: &Select,
     units: &mut Units,
 ) -> Result<Gathered> {
     let merged = check::select_spreadable(query, select, Alone::default())

@@ -13,11 +13,7 @@ use super::place::Manner;
 ///
 /// # Errors
 /// `Refused` with the column.
-pub(super) fn check(
-    dialect: &dyn Dialect,
-    form: Form,
-    (item, column): (&Item, &Column),
-) -> Result<()> {
+pub(super) fn check(dialect: &dyn Dialect, form: Form, item: &Item, column: &Column) -> Result<()> {
     let goal = item.goal.as_ref();
     let is_assigned = goal.is_some_and(|goal| goal.manner == Manner::Assigned);
     if is_assigned || form == Form::Existence {

@@ -99,8 +99,11 @@ pub(super) fn find(stmt: &Statement) -> Vec<Found<'_>> {
             return;
         }
         compared(expr, &mut met);
-        let narrows = narrowing.iter().any(|one| std::ptr::eq(*one, expr));
-        found.extend(at(stmt, expr, narrows, &met));
+        let role = match narrowing.iter().any(|one| std::ptr::eq(*one, expr)) {
+            true => Role::Narrows,
+            false => Role::Other,
+        };
+        found.extend(at(stmt, expr, role, &met));
     });
     found
 }
@@ -116,17 +119,25 @@ fn table(query: &Query) -> Option<Found<'_>> {
     })
 }
 
+/// What an expression is to the rows of its statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Rows of which it is not true are left out.
+    Narrows,
+    Other,
+}
+
 /// The query of an expression.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn at<'a>(
     stmt: &Statement,
     expr: &'a Expr,
-    narrows: bool,
+    role: Role,
     met: &[(Span, &'a ObjectName, Manner)],
 ) -> Option<Found<'a>> {
     let (query, place, form) = match &expr.node {
         Node::InQuery { query, negated, .. } => {
-            (&**query, query.span, Form::List { narrows: narrows && !negated })
+            (&**query, query.span, Form::List { narrows: role == Role::Narrows && !negated })
         }
         Node::Exists(query) if word(stmt, expr) == "exists" => {
             (&**query, expr.span, Form::Existence)

@@ -38,7 +38,7 @@ impl<'a> Answer<'a> {
         let none = Item::default();
         for (at, column) in columns.list.iter().enumerate() {
             let item = self.choice.items.get(at).unwrap_or(&none);
-            fit::check(self.dialect, self.choice.form, (item, column))?;
+            fit::check(self.dialect, self.choice.form, item, column)?;
         }
         let transfer = transfer(self.dialect)?;
         self.types = columns.list.iter().map(|column| transfer.typed(column)).collect();
@@ -55,7 +55,7 @@ impl<'a> Answer<'a> {
         match self.choice.form {
             Form::Existence => return Ok(()),
             Form::Value if self.rows > 1 => {
-                return Err(too_many_rows(self.dialect.error_fails_transaction()));
+                return Err(too_many_rows(self.dialect));
             }
             Form::Value | Form::List { .. } | Form::Array { .. } | Form::Table => {}
         }

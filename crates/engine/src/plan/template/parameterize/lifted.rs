@@ -210,8 +210,8 @@ impl Lifting {
             let literal = slots.get(*at)?.span.of(text);
             let (value, takes) = match *self.signs.get(*at)? {
                 Sign::Stays => return None,
-                Sign::Plus(takes) => (Value::Int(number(false, literal)?), takes),
-                Sign::Minus(takes) => (Value::Int(number(true, literal)?), takes),
+                Sign::Plus(takes) => (Value::Int(number(Sense::Plus, literal)?), takes),
+                Sign::Minus(takes) => (Value::Int(number(Sense::Minus, literal)?), takes),
                 Sign::Text(takes) => (Value::Text(unquoted(literal)?), takes),
             };
             if !takes.takes(&value) {
@@ -250,10 +250,21 @@ fn push_number(sql: &mut String, number: usize) {
     sql.push(digit(number));
 }
 
+/// Whether a sign stands in front of a number's digits.
+#[derive(Debug, Clone, Copy)]
+enum Sense {
+    Plus,
+    Minus,
+}
+
 /// The number of a literal that is lifted; `None` when it is too large.
-fn number(is_negative: bool, literal: &str) -> Option<i64> {
+fn number(sense: Sense, literal: &str) -> Option<i64> {
     let size = literal.parse::<u64>().ok().map(i128::from)?;
-    i64::try_from(if is_negative { -size } else { size }).ok()
+    let number = match sense {
+        Sense::Plus => size,
+        Sense::Minus => -size,
+    };
+    i64::try_from(number).ok()
 }
 
 /// What a string says; `None` where settings decide that.
@@ -271,11 +282,11 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_sign_and_end_with_64_bits() {
-        assert_eq!(number(false, "007"), Some(7));
-        assert_eq!(number(true, "2147483648"), Some(-2_147_483_648));
-        assert_eq!(number(true, "9223372036854775808"), Some(i64::MIN));
-        assert_eq!(number(false, "9223372036854775808"), None);
-        assert_eq!(number(false, "1.5"), None);
+        assert_eq!(number(Sense::Plus, "007"), Some(7));
+        assert_eq!(number(Sense::Minus, "2147483648"), Some(-2_147_483_648));
+        assert_eq!(number(Sense::Minus, "9223372036854775808"), Some(i64::MIN));
+        assert_eq!(number(Sense::Plus, "9223372036854775808"), None);
+        assert_eq!(number(Sense::Plus, "1.5"), None);
     }
 
     #[test]

@@ -220,6 +220,13 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
     Ok(done)
 }
 
+/// The current reply has failed: what it holds is given back, and the transaction told.
+pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) -> Error {
+    let reply = session.outbox.take_reply();
+    release::abort(session, release::channels_of(reply)).await;
+    fail_statement(session, error).await
+}
+
 /// A statement has failed; its connections are already home.
 pub(in crate::session) async fn fail_statement(session: &mut Session, error: Error) -> Error {
     session.outbox.forget_rest();
@@ -287,11 +294,4 @@ fn find_upserted(done: &mut Completion) {
     let found = counted.map(|(rows, changed)| rows.saturating_add(changed));
     let alone = || done.affected.filter(|rows| *rows <= 2).map(|rows| rows.max(1));
     done.matched = done.matched.or_else(|| found.or_else(alone));
-}
-
-/// The current reply has failed: what it holds is given back, and the transaction told.
-pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) -> Error {
-    let reply = session.outbox.take_reply();
-    release::abort(session, release::channels_of(reply)).await;
-    fail_statement(session, error).await
 }

@@ -1,12 +1,13 @@
 //! Which tables a statement changes.
 
-use pando_sql::ast::{
+use crate::ast::{
     CopyDirection, Delete, Ident, Kind, ObjectName, Query, Table, TableFactor, Update,
 };
 
-/// Keys of the tables the statement changes or locks as a whole. When it cannot be told which of several tables an
+/// Keys of the tables the statement changes, defines or locks as a whole, aliases resolved; a table that it changes twice
+/// may come twice. When it cannot be told which of several tables an
 /// assignment belongs to, all of them.
-pub(crate) fn written(kind: &Kind) -> Vec<String> {
+pub fn written(kind: &Kind) -> Vec<String> {
     let mut out = Vec::new();
     collect(kind, &mut out);
     out
