@@ -19,8 +19,8 @@ pub struct Field<'a> {
     pub bytes: &'a [u8],
 }
 
-/// How a family writes rows that were read before, and what hinders rows from being taken out and put in again elsewhere.
-pub trait Transfer: Send + Sync + Debug {
+/// How a family writes rows that were read before.
+pub trait Transfer: Obstacles {
     /// The literal of a field that is assigned to `to` (when that is known): assigning it has the effect that assigning the field itself would have.
     ///
     /// # Errors
@@ -49,12 +49,15 @@ pub trait Transfer: Send + Sync + Debug {
     fn letters_query(&self) -> Option<&'static str> {
         None
     }
+}
 
+/// What hinders rows from being taken out of an actual table and put in again elsewhere.
+pub trait Obstacles: Send + Sync + Debug {
     /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
-    /// again: [`Transfer::read_obstacle`] reads them.
+    /// again: [`Obstacles::read_obstacle`] reads them.
     fn obstacles_query(&self, table: &str) -> String;
 
-    /// Reads a row of [`Transfer::obstacles_query`].
+    /// Reads a row of [`Obstacles::obstacles_query`].
     ///
     /// # Errors
     /// `Internal` when the row has another shape.

@@ -234,7 +234,10 @@ impl Lines {
             let standing = changes.at(at);
             match standing {
                 None => out.extend_from_slice(raw),
-                Some(standing) => self.write_changed(changes, standing, (raw, field), &mut out)?,
+                Some(standing) => {
+                    let came = Came { raw, field };
+                    self.write_changed(changes, standing, came, &mut out)?;
+                }
             }
             match behind {
                 Some(behind) => {
@@ -260,10 +263,11 @@ impl Lines {
         &self,
         changes: &FieldChanges,
         standing: Standing<'_>,
-        (raw, field): (&[u8], Field<'_>),
+        came: Came<'_>,
         out: &mut BytesMut,
     ) -> Result<()> {
         let (form, change) = (self.form(), standing.change);
+        let Came { raw, field } = came;
         let value = match (field.is_null(form), changes.is_typed()) {
             (true, _) => Value::Null,
             (false, true) => changes.value(change, &field.bytes, Format::Text)?,
@@ -381,6 +385,12 @@ struct Field<'a> {
     length: usize,
     quoted: bool,
     has_escaped_n: bool,
+}
+
+/// A field with all that it takes of the line, its quotes included.
+struct Came<'a> {
+    raw: &'a [u8],
+    field: Field<'a>,
 }
 
 impl Field<'_> {

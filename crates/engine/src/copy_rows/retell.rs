@@ -57,7 +57,11 @@ impl Retell {
     /// What a room says of a value that it cannot tell; 22P04 and `Internal` for what is no such stream.
     pub(crate) fn data(&mut self, data: &Bytes) -> Result<Vec<Bytes>> {
         self.records.push(data);
-        self.take(false)
+        let mut out = Vec::new();
+        while let Some(record) = self.records.next(false)? {
+            out.push(self.told(&record)?);
+        }
+        Ok(out)
     }
 
     /// The stream is at its end. Returns what is left of it.
@@ -65,24 +69,23 @@ impl Retell {
     /// # Errors
     /// As [`Retell::data`].
     pub(crate) fn end(&mut self) -> Result<Vec<Bytes>> {
-        let mut out = self.take(true)?;
+        let mut out = Vec::new();
+        while let Some(record) = self.records.next(true)? {
+            out.push(self.told(&record)?);
+        }
         if matches!(self.records, Records::Tuples(_)) {
             out.push(self.behind_front(Bytes::from_static(binary::TRAILER)));
         }
         Ok(out)
     }
 
-    fn take(&mut self, last: bool) -> Result<Vec<Bytes>> {
-        let mut out = Vec::new();
-        while let Some(record) = self.records.next(last)? {
-            match self.records.changed(&record, &self.changes)? {
-                Changed::Record(record) => out.push(self.behind_front(record)),
-                Changed::Miscounted(_) => {
-                    return Err(Error::protocol("a line of COPY has other fields than its table"));
-                }
+    fn told(&mut self, record: &Bytes) -> Result<Bytes> {
+        match self.records.changed(record, &self.changes)? {
+            Changed::Record(record) => Ok(self.behind_front(record)),
+            Changed::Miscounted(_) => {
+                Err(Error::protocol("a line of COPY has other fields than its table"))
             }
         }
-        Ok(out)
     }
 
     /// As a server does it, the header goes with what comes first.
