@@ -113,7 +113,8 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
     }
 }
 
-/// Runs the statement that another stands for. It stands for none itself, so this goes no deeper.
+/// Runs the statement that another stands for. An EXECUTE may stand for a DECLARE, and that for its query: this goes no
+/// deeper.
 async fn run_instead(session: &mut Session, other: Instead) -> Result<()> {
     Box::pin(run(session, &other.stmt, other.given)).await?;
     match other.cursor {
