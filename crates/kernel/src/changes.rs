@@ -58,6 +58,7 @@ pub struct Changes {
     parameters: Vec<TurnedParameter>,
     /// What of the statement's text is the engine's.
     added: Vec<Span>,
+    fields: Vec<TurnedField>,
 }
 
 /// Where a turned value goes.
@@ -103,6 +104,17 @@ pub struct TurnedParameter {
     pub turn: Turn,
     /// Where it goes.
     pub put: Put,
+}
+
+/// A field of bulk data that goes as another value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnedField {
+    /// Its place in each line that the client sends, from 0.
+    pub at: usize,
+    /// What becomes of its value.
+    pub turn: Turn,
+    /// It is put in as the field behind it, and the field stays.
+    pub is_further: bool,
 }
 
 impl Changes {
@@ -162,6 +174,25 @@ impl Changes {
         self.note(expr, turn, Put::Behind(Cow::Owned(front.into())))
     }
 
+    /// Has the values of one field of COPY FROM or LOAD DATA, by its place in each line from 0, go as others. Those of
+    /// lines are texts, and of the binary form what the column's type has.
+    ///
+    /// # Errors
+    /// `Refused` where the field goes as another already.
+    pub fn field(&mut self, at: usize, turn: &Turn) -> Result<()> {
+        if self.fields.iter().any(|known| known.at == at && !known.is_further) {
+            return Err(clash(self.begun.unwrap_or_default(), ""));
+        }
+        self.fields.push(TurnedField { at, turn: turn.clone(), is_further: false });
+        Ok(())
+    }
+
+    /// Puts another value of a field behind it, as the next field of its line: one column becomes several. Who does so
+    /// has the statement list the columns that are stored, whether the client has listed any or not.
+    pub fn further_field(&mut self, at: usize, turn: &Turn) {
+        self.fields.push(TurnedField { at, turn: turn.clone(), is_further: true });
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn note(&mut self, expr: &Expr, turn: &Turn, put: Put) -> Result<()> {
         let (span, turn) = (expr.span, turn.clone());
@@ -186,6 +217,11 @@ impl Changes {
     /// The literals that go as others, in the order in which rooms named them.
     pub fn literals(&self) -> &[TurnedLiteral] {
         &self.literals
+    }
+
+    /// The fields of bulk data that go as others, in the order in which rooms named them.
+    pub fn fields(&self) -> &[TurnedField] {
+        &self.fields
     }
 
     /// All edits of the text, without those of literals: the engine's own `before`, those of the rooms, and the
@@ -289,6 +325,28 @@ mod tests {
         ] {
             assert!(apply(changes(&same), &Edits::default()).is_err(), "{same:?}");
         }
+    }
+
+    #[derive(Debug)]
+    struct Same;
+
+    impl ValueMap for Same {
+        fn turned(&self, value: &Value) -> Result<Value> {
+            Ok(value.clone())
+        }
+    }
+
+    #[test]
+    fn a_field_goes_as_one_other_value_and_as_any_number_of_further_ones() {
+        let (mut changes, turn) = (Changes::default(), Turn(Arc::new(Same)));
+        changes.field(1, &turn).unwrap();
+        changes.further_field(1, &turn);
+        changes.further_field(1, &turn);
+        changes.field(0, &turn).unwrap();
+        assert!(changes.field(1, &turn).is_err());
+        let noted: Vec<(usize, bool)> =
+            changes.fields().iter().map(|one| (one.at, one.is_further)).collect();
+        assert_eq!(noted, [(1, false), (1, true), (1, true), (0, false)]);
     }
 
     #[test]

@@ -80,8 +80,8 @@ pub trait Feature: Room {
     /// sees nothing ([`Room::columns`]), and of the statement over it all. Names that a room writes are those of the units:
     /// no other room sees them, so a table's name in front of one is to be copied only where it is an alias.
     ///
-    /// The lines of COPY FROM and LOAD DATA are sent as
-    /// they come: a room that has values of their table stored as others refuses these statements here.
+    /// Of COPY FROM and LOAD DATA it names the fields of the lines that are stored as others ([`Changes::field`]), the
+    /// same for every target: a room that names none has them sent as they come.
     ///
     /// # Errors
     /// `Refused`.

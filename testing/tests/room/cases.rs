@@ -149,11 +149,11 @@ pub(crate) const CATALOGUE: &[(In, &str)] = &[
     ),
     (
         Postgres,
-        "SELECT table_name FROM information_schema.columns WHERE column_name = 'secret' AND table_name LIKE 'room%' ORDER BY 1",
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'secret' AND table_name IN ('room_t', 'room_u') ORDER BY 1",
     ),
     (
         Postgres,
-        "SELECT count(*) AS n FROM information_schema.columns WHERE column_name LIKE 'secret\\_%' AND table_name LIKE 'room%'",
+        "SELECT count(*) AS n FROM information_schema.columns WHERE column_name LIKE 'secret\\_%' AND table_name IN ('room_t', 'room_u')",
     ),
     (
         Postgres,
@@ -177,7 +177,7 @@ pub(crate) const CATALOGUE: &[(In, &str)] = &[
     ),
     (
         MariaDb,
-        "SELECT TABLE_NAME FROM information_schema.columns WHERE COLUMN_NAME = 'secret' AND TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'room%' ORDER BY 1",
+        "SELECT TABLE_NAME FROM information_schema.columns WHERE COLUMN_NAME = 'secret' AND TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('room_t', 'room_u') ORDER BY 1",
     ),
     (
         MariaDb,
@@ -332,12 +332,6 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (Both, "SELECT id, COUNT(*) OVER (PARTITION BY secret) AS r FROM room_t"),
     (Both, "SELECT id FROM room_t WHERE secret > (SELECT secret FROM room_u WHERE id = 1)"),
     (Both, "SELECT id FROM room_t WHERE secret = (SELECT note FROM room_u WHERE id = 1)"),
-    (Postgres, "COPY room_t FROM STDIN"),
-    (Postgres, "COPY room_t (id, secret) FROM STDIN"),
-    (Postgres, "COPY room_t TO STDOUT"),
-    (Postgres, "COPY room_t (id, secret) TO STDOUT"),
-    (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t"),
-    (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t (id, secret)"),
     (Postgres, "SELECT indexdef FROM pg_indexes WHERE tablename = 'room_t'"),
     (Postgres, "SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'room_t'"),
     (

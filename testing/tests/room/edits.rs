@@ -6,7 +6,7 @@ use pando_columns::{Given, Place, Reference, Rows, Star, StarPlace, Use, Uses, V
 use pando_kernel::changes::{Changes, Turn};
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
-use pando_sql::ast::{Expr, InsertSource, Kind, Node, Statement};
+use pando_sql::ast::{CopyDirection, Expr, InsertSource, Kind, Node, Statement};
 use pando_sql::{Span, visit};
 
 use crate::turning::{ASKED, LOGIC, STORED, refused};
@@ -55,6 +55,13 @@ pub(crate) fn write(
         }
     }
     Ok(())
+}
+
+fn brings_lines(kind: &Kind) -> bool {
+    match kind {
+        Kind::Copy(copy) => copy.direction != CopyDirection::ToClient,
+        kind => matches!(kind, Kind::Load(_)),
+    }
 }
 
 impl Writer<'_> {
@@ -122,6 +129,14 @@ impl Writer<'_> {
                     asked.as_ref().map_or(Ok(()), |asked| changes.further(expr, asked))
                 }
             });
+        }
+        if let Place::Field { at } = one.place
+            && brings_lines(&self.stmt.kind)
+        {
+            changes.field(at, stored)?;
+            if let Some(asked) = asked {
+                changes.further_field(at, asked);
+            }
         }
         let in_asked = matches!(one.place, Place::InList { .. });
         for value in met(&one.place) {

@@ -10,12 +10,15 @@
 )]
 
 mod asked;
+mod bulk;
 mod cases;
 mod edits;
 mod house;
 mod places;
+mod split;
 mod turning;
 
+use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +32,7 @@ use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
 use cases::{CATALOGUE, CHANGES, COPIES, CURSORS, In, QUERIES, REFUSED, TRANSACTION};
-use house::{FAMILIES, Family, House, Told};
+use house::{FAMILIES, Family, House};
 use turning::Form;
 
 /// All make the same tables: one test at a time.
@@ -54,7 +57,7 @@ fn each_in(form: Form, check: impl AsyncFn(&mut House, &mut Failures)) {
             }
         });
     }
-    assert!(failures.0.is_empty(), "\n{}", failures.0.join("\n"));
+    failures.tell();
 }
 
 impl In {
@@ -77,6 +80,10 @@ fn of(cases: &[(In, &'static str)], family: Family) -> Vec<&'static str> {
 struct Failures(Vec<String>);
 
 impl Failures {
+    fn tell(&self) {
+        assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
+    }
+
     /// Tells of each statement once.
     fn note(&mut self, house: &House, sql: &str, (seen, expected): (String, String)) {
         let head = format!("{:?} {sql}\n", house.family);
@@ -87,7 +94,7 @@ impl Failures {
 }
 
 /// An answer, or why there is none.
-fn shown(told: Result<Told>) -> String {
+fn shown<T: Debug>(told: Result<T>) -> String {
     told.map_or_else(|error| error.to_string(), |told| format!("{told:?}"))
 }
 
@@ -430,7 +437,8 @@ fn a_room_that_needs_columns_to_say_where_their_table_is_costs_one_statement() {
     for family in FAMILIES {
         block_on(async {
             let house = family.house_with(
-                (Arc::new(Curious), Form::One),
+                Arc::new(Curious),
+                Form::One,
                 Arc::default(),
                 TransactionType::Xa,
             );

@@ -31,6 +31,7 @@ fn check_one(one: &Use) -> Result<()> {
         | Place::InList { .. }
         | Place::NullTest
         | Place::GroupKey
+        | Place::Field { .. }
         | Place::ConflictTarget => true,
         Place::Aggregate { function, .. } => function == "count",
         Place::OrderKey
@@ -38,7 +39,6 @@ fn check_one(one: &Use) -> Result<()> {
         | Place::Between { .. }
         | Place::Ordered { .. }
         | Place::Like { .. }
-        | Place::Field { .. }
         | Place::Definition(_)
         | Place::Inside { .. } => false,
     };

@@ -28,6 +28,15 @@ pub(crate) const STORED: &str = "secret_stored";
 pub(crate) const ASKED: &str = "secret_asked";
 /// The tables that have it.
 pub(crate) const TABLES: [&str; 2] = ["room_t", "room_u"];
+/// Tables of one unit, the same on all, and sharded by the column.
+pub(crate) const OTHERS: [&str; 3] = ["room_s", "room_b", "room_k"];
+/// All of them.
+pub(crate) fn turned() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain(OTHERS)
+}
+
+/// A text that cannot be stored.
+pub(crate) const UNSTORABLE: &str = "unstorable";
 /// Where rows with [`crate::asked::VALUE`] are.
 pub(crate) const ASIDE: &str = "ds_aside";
 
@@ -59,6 +68,9 @@ impl CellTurn for Around {
 
 impl ValueMap for Around {
     fn turned(&self, value: &Value) -> Result<Value> {
+        if matches!(value, Value::Text(text) if text == UNSTORABLE) {
+            return Err(Error::new(ErrorKind::Value(format!("`{UNSTORABLE}` cannot be stored"))));
+        }
         self.value(value.clone())
     }
 }
@@ -101,7 +113,7 @@ impl Turning {
             Form::Two => Some(Arc::new(Signed)),
         };
         Self {
-            interest: Interest::new(TABLES.map(|table| (table, LOGIC))),
+            interest: Interest::new(turned().map(|table| (table, LOGIC))),
             plain: Arc::new(Around { renames: false }),
             renamed: Arc::new(Around { renames: true }),
             turns: Turns {
@@ -155,7 +167,7 @@ impl ShowsColumns for Turning {
             _ => LogicColumn::plain(own.clone()),
         };
         let seen = stored.iter().filter(|own| own.name != ASKED);
-        TABLES.contains(&table).then(|| seen.map(logic).collect())
+        turned().any(|turned| turned == table).then(|| seen.map(logic).collect())
     }
 
     fn names(&self) -> Vec<StoredName> {
@@ -164,10 +176,10 @@ impl ShowsColumns for Turning {
             stored: stored.to_owned(),
             logic: logic.map(str::to_owned),
         };
-        let told = TABLES.map(|table| name(table, STORED, Some(LOGIC)));
+        let told = turned().map(|table| name(table, STORED, Some(LOGIC)));
         let asked = TABLES.map(|table| name(table, ASKED, None));
         let asked = asked.into_iter().filter(|_| self.turns.asked.is_some());
-        told.into_iter().chain(asked).collect()
+        told.chain(asked).collect()
     }
 }
 

@@ -83,12 +83,6 @@ const LARGE: &[Large] = &[
         why: "all that a door asks before there is a session",
     },
     Large {
-        path: "crates/kernel/src/transfer.rs",
-        name: "Transfer",
-        methods: 7,
-        why: "how one vendor's values are written into its own statements",
-    },
-    Large {
         path: "crates/kernel/src/two_phase.rs",
         name: "TwoPhase",
         methods: 21,

@@ -7,6 +7,7 @@ mod assemble;
 mod cells;
 mod check;
 mod effects;
+mod fields;
 mod fulltext;
 mod labels;
 mod leftovers;
@@ -26,7 +27,7 @@ pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
 };
 pub use assemble::{Assembly, Read, Typed};
-pub(crate) use cells::turned_twice;
+pub(crate) use cells::{table_query, turned_twice};
 pub(crate) use check::unknown;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};

@@ -19,7 +19,7 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, fields, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -70,6 +70,7 @@ pub(super) fn finish(
             spread,
             merge,
             keys,
+            fields: Vec::new(),
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
@@ -77,6 +78,7 @@ pub(super) fn finish(
             told: Told::default(),
         });
     }
+    let fields = fields::turned(ctx, stmt, &units.targets)?;
     let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
@@ -94,6 +96,7 @@ pub(super) fn finish(
         spread: units.spread,
         merge,
         keys,
+        fields,
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
@@ -139,17 +142,32 @@ impl Common {
     }
 }
 
+/// What the rooms change for one target.
+///
+/// # Errors
+/// What they refuse.
+pub(super) fn by_rooms(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    target: &Target,
+    mut changes: Changes,
+) -> Result<Changes> {
+    if temporary::concerned(ctx, stmt).is_none() {
+        for feature in &ctx.database.features {
+            changes.begin(feature.name());
+            feature.rewrite(ctx, stmt, target, &mut changes)?;
+        }
+    }
+    fields::check(stmt, &changes)?;
+    Ok(changes)
+}
+
 impl Work<'_> {
     /// What the rooms and the engine change for one target, behind the engine's own edits for all of them.
     fn targeted(&self, target: &Target) -> Result<(Edits, Changes)> {
         let (ctx, stmt) = (self.ctx, self.text.stmt);
-        let mut changes = Changes::beside(self.text.added);
-        if temporary::concerned(ctx, stmt).is_none() {
-            for feature in &ctx.database.features {
-                changes.begin(feature.name());
-                feature.rewrite(ctx, stmt, target, &mut changes)?;
-            }
-        }
+        let changes = Changes::beside(self.text.added);
+        let changes = by_rooms(ctx, stmt, target, changes)?;
         let mut behind = Edits::default();
         rows(stmt, target, &mut behind);
         let mut edits = changes.edits(self.base, &behind)?;

@@ -383,6 +383,7 @@ impl One {
             spread: Spread::Gather,
             merge: turning(self.cells.clone()),
             keys: None,
+            fields: Vec::new(),
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
