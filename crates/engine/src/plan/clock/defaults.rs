@@ -34,14 +34,13 @@ pub(in crate::plan) fn with_defaults(
         return Ok(None);
     }
     let mut edits = Edits::default();
-    match &stmt.kind {
-        Kind::Insert(insert) => inserted(ctx, stmt, insert, &mut edits),
-        Kind::Update(update) => {
-            if let [table] = &changed(ctx, stmt)[..] {
-                assigned(ctx, table, &update.assignments, &mut edits);
-            }
-        }
-        _ => {}
+    if let Kind::Insert(insert) = &stmt.kind {
+        inserted(ctx, stmt, insert, &mut edits);
+    }
+    if let Kind::Update(update) = &stmt.kind
+        && let [table] = &changed(ctx, stmt)[..]
+    {
+        assigned(ctx, table, &update.assignments, &mut edits);
     }
     if edits.is_empty() {
         return Ok(None);

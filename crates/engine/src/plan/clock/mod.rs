@@ -10,7 +10,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::session::TransactionState;
 use pando_sql::Edits;
-use pando_sql::ast::{Kind, ObjectName, Statement, TableFactor};
+use pando_sql::ast::{Kind, Node, ObjectName, Statement, TableFactor};
 
 use super::special::temporary;
 pub(super) use defaults::with_defaults;
@@ -100,7 +100,15 @@ pub(super) fn differs_inside(ctx: &Context<'_>, stmt: &Statement) -> bool {
 /// them.
 pub(super) fn unknown(ctx: &Context<'_>, stmt: &Statement, units: usize) -> Option<Need> {
     let clock = ctx.dialect.clock()?;
-    if !is_needed(ctx, clock, units) || temporary::concerned(ctx, stmt).is_some() {
+    // Of an UPDATE only what it assigns is left to servers that cannot be told.
+    let is_written = if let Kind::Update(update) = &stmt.kind
+        && !clock.by_servers().is_any()
+    {
+        update.assignments.iter().any(|one| matches!(one.value.node, Node::Default))
+    } else {
+        true
+    };
+    if !is_written || !is_needed(ctx, clock, units) || temporary::concerned(ctx, stmt).is_some() {
         return None;
     }
     changed(ctx, stmt)
