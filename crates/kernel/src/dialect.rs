@@ -393,6 +393,11 @@ pub trait Variables: Send + Sync + Debug {
         Vec::new()
     }
 
+    /// What clients are told at first of a parameter that [`VariableEffect::Report`] tells of.
+    fn shown_at_first(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 

@@ -85,6 +85,12 @@ pub trait Session: Send {
     /// Where the session stands, for status bytes and flags.
     fn state(&self) -> State<'_>;
 
+    /// Parameters (name, value) that are others than the client knows, each told once. For doors that tell them between
+    /// statements; empty in nearly all cases.
+    fn news(&mut self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Number and secret of this session, for cancel requests.
     fn key(&self) -> Key;
 }

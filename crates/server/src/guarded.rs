@@ -96,6 +96,10 @@ impl Session for Guarded {
         self.inner.state()
     }
 
+    fn news(&mut self) -> Vec<(String, String)> {
+        self.inner.news()
+    }
+
     fn key(&self) -> Key {
         self.inner.key()
     }

@@ -41,6 +41,7 @@ class Client:
     def __init__(self, port, user="test", password="test", database="test", timeout=30, login=True, receive_buffer=None):
         self.port, self.buffer, self.status, self.process, self.key = port, bytearray(), None, 0, b""
         self.notices = []
+        self.settings = {}
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -99,7 +100,7 @@ class Client:
         self.buffer += piece
 
     def read(self):
-        """The next message but notices and settings, as tag and body."""
+        """The next message but notices and settings, which are kept, as tag and body."""
         while True:
             while len(self.buffer) < 5:
                 self.fill()
@@ -112,7 +113,10 @@ class Client:
                 self.notices.append(fields(body))
             elif tag == b"K":
                 self.process, self.key = struct.unpack_from(">i", body)[0], body[4:]
-            elif tag != b"S":
+            elif tag == b"S":
+                name, value = body[:-1].decode().split("\0")
+                self.settings[name] = value
+            else:
                 return tag, body
 
     def until_ready(self):

@@ -20,7 +20,7 @@ use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
 use crate::session::reply::pull::{finish, whole};
 use crate::session::request::{executable, execute, text};
-use crate::session::settings::Settings;
+use crate::session::settings::{Settings, shown};
 use crate::session::statement::{prepare, reset, stand};
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
@@ -37,6 +37,7 @@ impl Session {
             temporary: TemporaryTables::default(),
         };
         stand::start_variables(&mut session)?;
+        session.settings.shown_mut().is_known();
         Ok(session)
     }
 }
@@ -123,6 +124,10 @@ impl pando_kernel::session::Session for Session {
             autocommit: self.work.autocommit(),
             database: self.place.facts().database.as_deref(),
         }
+    }
+
+    fn news(&mut self) -> Vec<(String, String)> {
+        shown::news(self)
     }
 
     fn key(&self) -> Key {

@@ -88,6 +88,10 @@ impl Variables for Postgres {
         variables.iter().map(set).collect::<Vec<_>>().join("; ")
     }
 
+    fn shown_at_first(&self, name: &str) -> Option<&'static str> {
+        defaults::TOLD.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
     fn clock(&self) -> Option<&dyn Clock> {
         Some(self)
     }

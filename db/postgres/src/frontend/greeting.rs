@@ -11,23 +11,6 @@ use crate::codec::startup::Startup;
 use crate::defaults;
 use crate::dialect::Postgres;
 
-/// What every session is told before its own settings count.
-const TOLD: [(&str, &str); 13] = [
-    ("server_version", defaults::SERVER_VERSION),
-    ("server_encoding", "UTF8"),
-    ("client_encoding", "UTF8"),
-    ("DateStyle", defaults::DATE_STYLE),
-    ("TimeZone", defaults::TIME_ZONE),
-    ("IntervalStyle", "postgres"),
-    ("integer_datetimes", "on"),
-    ("standard_conforming_strings", "on"),
-    ("application_name", ""),
-    ("default_transaction_read_only", "off"),
-    ("in_hot_standby", "off"),
-    ("is_superuser", "off"),
-    ("session_authorization", ""),
-];
-
 /// What the settings told depend on.
 pub(super) struct Told<'a> {
     pub(super) user: &'a str,
@@ -58,7 +41,7 @@ pub(super) fn encode(buf: &mut BytesMut, told: &Told<'_>, key: Key) {
             }
         })
         .collect();
-    for (name, default) in TOLD {
+    for (name, default) in defaults::TOLD {
         let value = match chosen.iter().rev().find(|(known, _)| known == name) {
             Some((_, value)) => value,
             None if name == "session_authorization" => told.user,
@@ -162,7 +145,7 @@ mod tests {
         assert_eq!(of("session_authorization"), Some("ann"));
         assert_eq!(of("server_encoding"), Some("UTF8"));
         assert_eq!(of("server_version"), Some("16.3"));
-        assert_eq!(told.len(), TOLD.len());
+        assert_eq!(told.len(), defaults::TOLD.len());
     }
 
     #[test]

@@ -103,8 +103,12 @@ impl<D: Doorway> Client<D> {
         }
     }
 
-    /// Appends ReadyForQuery and sends everything.
+    /// Appends what has become of settings meanwhile and ReadyForQuery, and sends everything.
     pub(super) async fn ready(&mut self) -> Result<(), End> {
+        for (name, value) in self.session.news() {
+            ParameterStatus { name: &name, value: value.as_bytes() }
+                .encode(self.wire.output.buffer());
+        }
         let status = match self.session.state().transaction {
             TransactionState::Idle => Status::Idle,
             TransactionState::Open => Status::Transaction,

@@ -3,6 +3,7 @@
 pub(in crate::session) mod alone;
 pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
+pub(in crate::session) mod shown;
 pub(in crate::session) mod value_text;
 
 use pando_kernel::dialect::CLIENT_LANGUAGE;
@@ -10,6 +11,7 @@ use pando_kernel::dialect::CLIENT_LANGUAGE;
 use crate::variables::Variables;
 
 use crate::session::settings::savepoints::Mark;
+use crate::session::settings::shown::Shown;
 
 /// What a session has set.
 #[derive(Debug, Default)]
@@ -23,6 +25,7 @@ pub(in crate::session) struct Settings {
     count: u64,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local: Vec<String>,
+    shown: Shown,
 }
 
 impl Settings {
@@ -33,6 +36,11 @@ impl Settings {
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     pub(in crate::session) fn local(&self) -> &[String] {
         &self.local
+    }
+
+    /// What the client is told of them.
+    pub(in crate::session) fn shown_mut(&mut self) -> &mut Shown {
+        &mut self.shown
     }
 
     /// What is set is taken back at a return to one of the transaction's savepoints.
@@ -48,12 +56,14 @@ impl Settings {
     /// A transaction begins, with which all that is set in it may be taken back.
     pub(in crate::session) fn transaction_begins(&mut self) {
         self.at_begin = Some(self.variables.clone());
+        self.shown.transaction_begins();
     }
 
     /// Forgets what was the transaction's. Returns the variables as they were when it began.
     pub(in crate::session) fn transaction_ends(&mut self) -> Option<Variables> {
         self.local.clear();
         self.savepoints.clear();
+        self.shown.transaction_ends();
         self.at_begin.take()
     }
 
@@ -88,6 +98,7 @@ impl Settings {
     /// Nothing is set any more.
     pub(in crate::session) fn forget(&mut self) {
         self.variables.clear();
+        self.shown.unset_all();
     }
 
     /// Sets a variable that is known to fit.

@@ -6,6 +6,7 @@ use pando_kernel::request::CursorId;
 use crate::variables::Variables;
 
 use crate::session::settings::Settings;
+use crate::session::settings::shown::Shown;
 
 /// How units are told that a transaction reads only from here on, up to the return to a savepoint in front of it or its
 /// release.
@@ -16,6 +17,7 @@ pub(in crate::session) const BECOMES_READ_ONLY: &str = "SET TRANSACTION READ ONL
 pub(in crate::session) struct Mark {
     name: String,
     variables: Variables,
+    shown: Shown,
     /// The texts of SET LOCAL until then.
     locals: usize,
     settings: u64,
@@ -29,6 +31,7 @@ impl Settings {
         self.savepoints.push(Mark {
             name: name.to_owned(),
             variables: self.variables.clone(),
+            shown: self.shown.clone(),
             locals: self.local.len(),
             settings: self.count,
             cursors,
@@ -57,6 +60,7 @@ impl Settings {
         // What they are told now goes when they return to the same savepoint again.
         mark.settings = u64::MAX;
         self.variables = mark.variables.clone();
+        self.shown.returns_to(&mark.shown);
         self.local.truncate(mark.locals);
         let mut text = "RESET ALL; RESET ROLE".to_owned();
         if self.variables.id() != 0 {
@@ -68,6 +72,14 @@ impl Settings {
             text.push_str(local);
         }
         Some(text)
+    }
+
+    /// A transaction has failed: the client is shown what was set in front of the savepoint that it may return to.
+    pub(in crate::session) fn shows_what_stays(&mut self) {
+        match self.savepoints.last() {
+            Some(mark) => self.shown.returns_to(&mark.shown),
+            None => self.shown.is_rolled_back(),
+        }
     }
 
     /// A unit has joined, and is told behind all savepoints what was set before them: at the return to one of them it

@@ -40,8 +40,12 @@ pub(in crate::session) fn startup_variable(
         VariableEffect::Ignore | VariableEffect::LastInsertId(_) | VariableEffect::Back { .. } => {}
         VariableEffect::Autocommit(true) => session.work.commits_each(),
         VariableEffect::Autocommit(false) => session.work.commits_when_told(),
-        VariableEffect::Replay | VariableEffect::Report { .. } => {
+        VariableEffect::Replay => {
             session.settings.keep(&name.to_lowercase(), &text);
+        }
+        VariableEffect::Report { name: told, value } => {
+            session.settings.keep(&name.to_lowercase(), &text);
+            session.settings.shown_mut().set(&told, &value);
         }
         VariableEffect::As { name, value, over } => {
             over.iter().for_each(|other| session.settings.unset(other));
@@ -68,7 +72,7 @@ pub(in crate::session) async fn set(
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
-    let (mut reports, mut told) = (Vec::new(), Vec::new());
+    let (mut shown, mut told) = (Vec::new(), Vec::new());
     let (mut autocommit, mut last_insert_id) = (None, None);
     let (mut holds, mut computes) = (Holds::InSession, false);
     let (mut applied, mut next) = (Vec::new(), Vec::new());
@@ -91,6 +95,7 @@ pub(in crate::session) async fn set(
         };
         let Some(_) = &one.value else {
             applied.extend(as_at_login(session, dialect.as_ref(), &one.name, &mut variables)?);
+            shown.push(Change::AtLogin(one.name.clone()));
             continue;
         };
         let mut text = one.value_span.of(&stmt.text).to_owned();
@@ -112,7 +117,9 @@ pub(in crate::session) async fn set(
             VariableEffect::Autocommit(on) => autocommit = Some(on),
             VariableEffect::LastInsertId(key) => last_insert_id = Some(key),
             VariableEffect::Replay if one.scope == Scope::Local => {}
-            VariableEffect::Report { .. } if one.scope == Scope::Local => {}
+            VariableEffect::Report { name, value } if one.scope == Scope::Local => {
+                shown.push(Change::Local(name, value));
+            }
             VariableEffect::Replay => {
                 keep(&mut variables, &name, &text)?;
                 applied.push((name, text));
@@ -129,7 +136,7 @@ pub(in crate::session) async fn set(
             VariableEffect::Report { name, value } => {
                 keep(&mut variables, &name, &text)?;
                 applied.push((name.clone(), text));
-                reports.push(Event::Parameter { name, value });
+                shown.push(Change::Lasting(name, value));
             }
         }
     }
@@ -154,7 +161,7 @@ pub(in crate::session) async fn set(
     }
     choose_autocommit(session, autocommit).await?;
     tell(session, told);
-    session.outbox.tell_all(reports);
+    show(session, dialect.as_ref(), shown);
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
@@ -175,6 +182,67 @@ fn tell(session: &mut Session, told: Vec<(String, String)>) {
     for (name, value) in told {
         session.place.facts_mut().tell(&name, &value);
         session.outbox.tell(Event::Parameter { name, value });
+    }
+}
+
+/// What a SET changes of the settings that the client is told of.
+enum Change {
+    Lasting(String, String),
+    Local(String, String),
+    AtLogin(String),
+}
+
+fn show(session: &mut Session, dialect: &dyn Dialect, changes: Vec<Change>) {
+    let is_idle = session.work.is_idle();
+    for change in changes {
+        match change {
+            Change::Lasting(name, value) => {
+                session.settings.shown_mut().set(&name, &value);
+                // Families without a transaction's settings tell it each time.
+                if !dialect.error_fails_transaction() {
+                    session.outbox.tell(Event::Parameter { name, value });
+                }
+            }
+            Change::Local(name, value) if !is_idle => {
+                session.settings.shown_mut().set_locally(&name, &value);
+            }
+            Change::Local(..) => {}
+            Change::AtLogin(name) => show_as_at_login(session, dialect, &name),
+        }
+    }
+    if !dialect.error_fails_transaction() {
+        session.settings.shown_mut().is_known();
+    }
+}
+
+/// The client is told again what it was told at login.
+fn show_as_at_login(session: &mut Session, dialect: &dyn Dialect, name: &str) {
+    let told = |known: &str, value: &str| {
+        let known = known.to_lowercase();
+        match dialect.set(&known, &value_text(&known, value, dialect)) {
+            Ok(VariableEffect::Report { name, value }) => Some((name, value)),
+            Ok(
+                VariableEffect::Replay
+                | VariableEffect::Autocommit(_)
+                | VariableEffect::As { .. }
+                | VariableEffect::Back { .. }
+                | VariableEffect::Ignore
+                | VariableEffect::LastInsertId(_),
+            )
+            | Err(_) => None,
+        }
+    };
+    let is_all = name.eq_ignore_ascii_case("all");
+    match told(name, "") {
+        _ if is_all => session.settings.shown_mut().unset_all(),
+        Some((name, _)) => session.settings.shown_mut().unset(&name),
+        None => session.settings.shown_mut().unset(name),
+    }
+    let login = session.place.login().variables.iter();
+    let meant = login.filter(|(known, _)| is_all || known.eq_ignore_ascii_case(name));
+    let again: Vec<_> = meant.filter_map(|(known, value)| told(known, value)).collect();
+    for (name, value) in again {
+        session.settings.shown_mut().set(&name, &value);
     }
 }
 

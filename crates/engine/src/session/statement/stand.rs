@@ -34,6 +34,7 @@ pub(in crate::session) async fn use_database(session: &mut Session, name: &str) 
     stand_in(session, Some(live));
     if first {
         start_variables(session)?;
+        session.settings.shown_mut().is_known();
     }
     match again {
         Some(modes) => begin::open_for_client(session, modes).await,

@@ -77,6 +77,7 @@ async fn end_parted(session: &mut Session, end: End) -> Result<bool> {
         && let Some(before) = before
     {
         session.settings.go_back_to(before);
+        session.settings.shown_mut().is_rolled_back();
         session.work.modes.session = std::mem::take(&mut session.work.modes.at_begin);
     }
     result.map(|_| committed)
