@@ -62,13 +62,7 @@ pub(in crate::session) async fn set(
     assignments: &[Assignment],
     given: &Given,
 ) -> Result<()> {
-    if !given.parameters.is_empty() {
-        return Err(Error::unsupported(
-            30001,
-            "SET takes no parameters",
-            "write the value into the text",
-        ));
-    }
+    refuse_parameters(given)?;
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
@@ -165,6 +159,17 @@ pub(in crate::session) async fn set(
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
+}
+
+fn refuse_parameters(given: &Given) -> Result<()> {
+    match given.parameters.is_empty() {
+        true => Ok(()),
+        false => Err(Error::unsupported(
+            30001,
+            "SET takes no parameters",
+            "write the value into the text",
+        )),
+    }
 }
 
 async fn choose_autocommit(session: &mut Session, chosen: Option<bool>) -> Result<()> {
