@@ -92,7 +92,7 @@ impl Connection {
     /// It has been reset: it is as after login.
     pub fn is_reset(&mut self) {
         self.set_session_state(0);
-        self.set_told_time(false);
+        self.has_own_time();
     }
 
     /// Whether its server goes by a clock that it was told for one statement.
@@ -100,10 +100,17 @@ impl Connection {
         self.slot.live.as_ref().is_some_and(|live| live.memory.is_told_time)
     }
 
-    /// Remembers whether its server was told a clock of its own. Stays with the connection until it is reset.
-    pub fn set_told_time(&mut self, is_told: bool) {
+    /// Its server was told the time. Stays with the connection until that is taken back, or it is reset.
+    pub fn is_now_told_time(&mut self) {
         if let Some(live) = &mut self.slot.live {
-            live.memory.is_told_time = is_told;
+            live.memory.is_told_time = true;
+        }
+    }
+
+    /// Its server goes by its own clock again.
+    pub fn has_own_time(&mut self) {
+        if let Some(live) = &mut self.slot.live {
+            live.memory.is_told_time = false;
         }
     }
 

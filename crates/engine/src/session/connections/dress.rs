@@ -38,7 +38,7 @@ impl TemporaryTables {
         let mut queued = 0;
         if worn != 0 || live.database.dialect.prepares_with_settings() {
             connection.start(Execution::Reset)?;
-            connection.set_told_time(false);
+            connection.has_own_time();
             queued += 1;
         }
         if wanted != 0 {

@@ -32,24 +32,30 @@ pub(in crate::session) fn tell_time(
                 && !SERVERS_OWN.iter().any(|own| value.trim().eq_ignore_ascii_case(own))
         })
     });
-    if !plan.timed.is_any() || is_own {
-        return take_back(live, connection, is_own);
+    if is_own {
+        // That was brought about with the session's other variables.
+        connection.has_own_time();
+        return Ok(0);
+    }
+    if !plan.timed.is_any() {
+        return take_back(live, connection);
     }
     let moments = session.work.moments(session.place.engine().inner.source.now_micros());
     let told = clock.told(plan.timed, moments);
     for text in &told {
         connection.start(Execution::Aside(text.as_str().into()))?;
     }
-    connection.set_told_time(clock.forgotten().is_some());
+    if clock.forgotten().is_some() {
+        connection.is_now_told_time();
+    }
     Ok(told.len())
 }
 
-/// Gives a connection its server's own clock back. Where the client has set one that was brought about with the session's other variables.
-fn take_back(live: &LiveDatabase, connection: &mut Connection, is_own: bool) -> Result<usize> {
-    let is_told = connection.is_told_time();
-    connection.set_told_time(false);
+/// Gives a connection its server's own clock back.
+fn take_back(live: &LiveDatabase, connection: &mut Connection) -> Result<usize> {
+    connection.has_own_time();
     let forgotten = live.database.dialect.clock().and_then(|clock| clock.forgotten());
-    match forgotten.filter(|_| is_told && !is_own) {
+    match forgotten {
         Some(text) => connection.start(Execution::Aside(text.into())).map(|()| 1),
         None => Ok(0),
     }
