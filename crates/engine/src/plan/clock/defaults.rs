@@ -90,9 +90,10 @@ pub(super) fn is_listed(insert: &Insert) -> bool {
 pub(super) fn put_in(
     ctx: &Context<'_>,
     clock: &dyn Clock,
-    (stmt, insert): (&Statement, &Insert),
+    stmt: &Statement,
     edits: &mut Edits,
 ) -> Timed {
+    let Kind::Insert(insert) = &stmt.kind else { return Timed::default() };
     let InsertSource::Values { rows, .. } = &insert.source else { return Timed::default() };
     let [table] = &changed(ctx, stmt)[..] else { return Timed::default() };
     let columns = ctx.catalog.columns(table).unwrap_or_default();

@@ -75,7 +75,7 @@ pub(super) fn written(
         && !clock.by_servers().is_any()
         && temporary::concerned(ctx, stmt).is_none()
     {
-        timed = timed.and(put_in(ctx, clock, (stmt, insert), edits));
+        timed = timed.and(put_in(ctx, clock, stmt, edits));
     }
     timed
 }
