@@ -25,7 +25,7 @@ use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
-use crate::session::statement::{cursor, local, own_rows};
+use crate::session::statement::{bring, cursor, local, numbers, own_rows};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -98,6 +98,22 @@ pub(in crate::session) async fn run(
 
 /// Runs a statement on storage units: by one plan, or in steps.
 async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    if stmt.counts {
+        let live = session.place.live()?;
+        let counted = Box::pin(numbers::counted(session, &live, stmt, given)).await?;
+        if let Some((counted, mut own)) = counted {
+            return Box::pin(run_counted(session, &counted, &mut own)).await;
+        }
+    }
+    if bring::gives_away(stmt) {
+        let live = session.place.live()?;
+        Box::pin(bring::bring(session, &live, stmt, given)).await?;
+    }
+    run_counted(session, stmt, given).await
+}
+
+/// Runs a statement that has the numbers it takes of sequences, as far as it can be told them.
+async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
     match on_units::run(session, stmt, given).await? {
         Ran::Started => Ok(()),
         Ran::InSteps(found) => {

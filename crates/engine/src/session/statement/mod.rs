@@ -2,6 +2,7 @@
 
 pub(in crate::session) mod administer;
 pub(in crate::session) mod beside;
+pub(in crate::session) mod bring;
 pub(in crate::session) mod change_modes;
 pub(in crate::session) mod constraints;
 pub(in crate::session) mod copy;
@@ -14,6 +15,7 @@ pub(in crate::session) mod local;
 pub(in crate::session) mod lock_tables;
 pub(in crate::session) mod maintain;
 pub(in crate::session) mod named;
+pub(in crate::session) mod numbers;
 pub(in crate::session) mod own_rows;
 pub(in crate::session) mod parse_tree;
 pub(in crate::session) mod prepare;

@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out};
-use crate::session::statement::administer;
+use crate::session::statement::{administer, numbers};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -141,6 +141,14 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
 }
 
 async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> Result<Description> {
+    let counted = match prepared.statement.counts {
+        true => {
+            let live = session.place.live()?;
+            Box::pin(numbers::describable(session, &live, prepared)).await?
+        }
+        false => None,
+    };
+    let prepared = counted.as_ref().unwrap_or(prepared);
     match describe::describe(session, prepared).await? {
         Described::Whole(description) => Ok(description),
         Described::InSteps(found) => {
