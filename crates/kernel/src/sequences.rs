@@ -22,6 +22,12 @@ pub trait Sequences: Send + Sync + Debug {
         None
     }
 
+    /// What names the sequence that counts a column of an actual table, in the place of a sequence's name: NULL where none does. The table has the first of
+    /// these names that there is. `None` where columns are not counted by sequences.
+    fn counter(&self, _tables: &[String], _column: &str) -> Option<String> {
+        None
+    }
+
     /// What stands in the place of a sequence's current number where the session was told none; `None` asks for that of whichever sequence.
     ///
     /// # Errors

@@ -264,7 +264,7 @@ fn rows(stmt: &Statement, target: &Target, edits: &mut Edits) {
 }
 
 /// Writes generated keys into an INSERT: in place of NULL and DEFAULT when the column is listed, else as a further column.
-fn generated_keys(
+pub(in crate::plan) fn generated_keys(
     ctx: &Context<'_>,
     (insert, text): (&Insert, &str),
     keys: &GeneratedKeys,

@@ -3,7 +3,7 @@
 use pando_kernel::error::{ErrorKind, Result, ServerError};
 use pando_kernel::sequences::Sequences;
 
-use super::Postgres;
+use super::{Postgres, text_literal};
 
 impl Sequences for Postgres {
     fn next(&self, sequence: &str, count: usize) -> String {
@@ -30,6 +30,16 @@ impl Sequences for Postgres {
              UNION ALL SELECT pg_catalog.format('ALTER SEQUENCE %s RESTART WITH %s', '{name}', v.last_value + \
              CASE WHEN v.is_called THEN s.seqincrement ELSE 0 END) \
              FROM {sequence} v, pg_catalog.pg_sequence s WHERE s.seqrelid = '{name}'::pg_catalog.regclass"
+        ))
+    }
+
+    fn counter(&self, tables: &[String], column: &str) -> Option<String> {
+        let find = |name: &String| format!("pg_catalog.to_regclass({})", text_literal(name));
+        let tables: Vec<String> = tables.iter().map(find).collect();
+        Some(format!(
+            "pg_catalog.pg_get_serial_sequence(coalesce({})::text, {})",
+            tables.join(", "),
+            text_literal(column)
         ))
     }
 

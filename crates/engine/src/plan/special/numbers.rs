@@ -4,17 +4,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Need, UnitName};
+use pando_kernel::insert::by_place;
+use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::ast::{
-    Expr, Function, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody, SelectItem,
-    Statement,
+    Expr, Function, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    SelectItem, Statement,
 };
 use pando_sql::{Edits, Span, tokenize, visit};
 
 use crate::plan::about::writer_of;
 use crate::plan::{Planned, labels, rewrite};
+
+use super::catalogue::tables;
 
 /// What a call does with its sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +40,8 @@ pub(crate) struct Named {
     pub(crate) written: String,
     /// Its home.
     pub(crate) home: UnitName,
+    /// The server knows it by another name than the statement's: it is the first shard's, and counts for the table.
+    pub(crate) is_renamed: bool,
 }
 
 /// A call in a statement.
@@ -43,6 +49,8 @@ pub(crate) struct Named {
 pub(crate) struct Call {
     pub(crate) span: Span,
     pub(crate) verb: Verb,
+    /// What names the sequence.
+    pub(crate) argument: Option<Span>,
     /// `None` in `lastval()`, which speaks of whichever was last.
     pub(crate) sequence: Option<Named>,
     /// It is evaluated once, and not for each row of a query.
@@ -87,7 +95,9 @@ pub(crate) fn calls(
         let inside = |scope: &Span| scope.start <= span.start && span.end <= scope.end;
         let once = !places.per_row.iter().any(inside);
         let shown = places.items.iter().any(inside);
-        list.push(Call { span, verb, sequence, once, shown, sets: set_to(call) });
+        let argument = call.arguments.first().map(|argument| argument.span);
+        let sets = set_to(call);
+        list.push(Call { span, verb, argument, sequence, once, shown, sets });
     }
     list.sort_by_key(|call| call.span.start);
     Ok(Ok(list))
@@ -143,7 +153,45 @@ fn named(
     }
     let home = known.get(&key).and_then(|units| units.first());
     let home = home.map(|unit| writer_of(ctx.database, Arc::clone(unit)));
-    Ok(home.map(|home| Named { key, written: written.to_owned(), home }))
+    Ok(match home {
+        Some(home) => Some(Named { key, written: written.to_owned(), home, is_renamed: false }),
+        None => of_first_shard(ctx, known, key),
+    })
+}
+
+/// The sequence of a table's first shard, named as one server would name the table's.
+fn of_first_shard(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    key: String,
+) -> Option<Named> {
+    let syntax = ctx.dialect.syntax();
+    tables(ctx.database).find_map(|table| {
+        let rest = key.strip_prefix(&syntax.table_key(&table.name))?;
+        let node = table.nodes.first().filter(|_| rest.starts_with('_'))?;
+        let actual = syntax.table_key(&format!("{}{rest}", node.table));
+        known.get(&actual)?.contains(&node.unit).then(|| Named {
+            key: key.clone(),
+            written: ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&actual))),
+            home: writer_of(ctx.database, Arc::clone(&node.unit)),
+            is_renamed: true,
+        })
+    })
+}
+
+/// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.
+pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
+    let words = ctx.dialect.sequences()?;
+    let key = |name: &str| ctx.dialect.syntax().table_key(name);
+    let table = tables(ctx.database).find(|table| key(&table.name) == filled.table)?;
+    let node = table.nodes.first()?;
+    let names = [&*node.table, &node.table.to_lowercase()].map(|name| ctx.dialect.quote(name));
+    Some(Named {
+        key: format!("{}_{}_seq", filled.table, filled.column),
+        written: words.counter(&names, &filled.column)?,
+        home: writer_of(ctx.database, Arc::clone(&node.unit)),
+        is_renamed: true,
+    })
 }
 
 /// The string that names a sequence, whatever it is cast to.
@@ -276,6 +324,93 @@ pub(crate) fn written(ctx: &Context<'_>, stmt: &Statement, put: &[(Span, String)
     }
     labels::keep(ctx, stmt, &labelled, &mut edits);
     edits.apply(&stmt.text)
+}
+
+/// A column of an INSERT that is left to be counted.
+#[derive(Debug, Clone)]
+pub(crate) struct Filled {
+    /// The logic table's key.
+    pub(crate) table: String,
+    pub(crate) column: String,
+    /// By rows, whether they leave it.
+    pub(crate) rows: Vec<bool>,
+    /// One for each row that leaves it.
+    pub(crate) numbers: Vec<i64>,
+}
+
+/// The columns that rows of an INSERT leave to be counted, yet without numbers.
+pub(crate) fn wanting(
+    ctx: &Context<'_>,
+    insert: &Insert,
+    text: &str,
+) -> std::result::Result<Vec<Filled>, Need> {
+    let table = insert.table.name.key();
+    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
+    let InsertSource::Values { rows, .. } = &insert.source else { return Ok(Vec::new()) };
+    let mut wanting = Vec::new();
+    for (place, column) in known.iter().enumerate().filter(|(_, column)| column.auto_increment) {
+        let at = match &insert.columns {
+            Some(listed) => {
+                listed.iter().position(|name| name.value.eq_ignore_ascii_case(&column.name))
+            }
+            None => Some(place),
+        };
+        let is_left = |row: &InsertRow| {
+            let value = at.and_then(|at| row.value(at, text, ctx.dialect.syntax()));
+            value.is_none_or(|value| matches!(value.node, Node::Default))
+        };
+        let rows: Vec<bool> = rows.iter().map(is_left).collect();
+        if rows.contains(&true) {
+            let (table, column) = (table.clone(), column.name.clone());
+            wanting.push(Filled { table, column, rows, numbers: Vec::new() });
+        }
+    }
+    Ok(wanting)
+}
+
+/// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.
+///
+/// # Errors
+/// `Internal` where its columns are no longer known.
+pub(crate) fn filled(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    columns: &[Filled],
+) -> Result<std::result::Result<Option<String>, Need>> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
+    let InsertSource::Values { rows, span } = &insert.source else { return Ok(Ok(None)) };
+    let table = insert.table.name.key();
+    let Some(known) = ctx.catalog.columns(&table) else { return Ok(Err(Need::Columns(table))) };
+    let before = Span::new(insert.columns_span.end, span.start).of(&stmt.text);
+    if columns.is_empty() || before.to_ascii_uppercase().contains("OVERRIDING") {
+        return Ok(Ok(None));
+    }
+    let mut edits = Edits::default();
+    for column in columns {
+        let mut numbers = column.numbers.iter();
+        let values = column.rows.iter().map(|is_left| match is_left {
+            true => numbers.next().map_or(Value::Null, |number| Value::Int(*number)),
+            false => Value::Null,
+        });
+        let keys = GeneratedKeys { column: column.column.clone(), values: values.collect() };
+        rewrite::generated_keys(ctx, (insert, &stmt.text), &keys, &mut edits)?;
+    }
+    let mut head = String::new();
+    if insert.columns.is_none() {
+        let width = rows.iter().map(InsertRow::width).max().unwrap_or_default();
+        let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
+        let others = columns.iter().map(|column| &*column.column);
+        let others: Vec<&str> = others.filter(|other| !names.contains(other)).collect();
+        names.extend(others);
+        let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
+        head = format!(" ({})", names.join(", "));
+    }
+    // A server takes no value for a column that it always counts, unless it is told that this is its own.
+    if columns.iter().all(|column| !column.rows.contains(&false)) {
+        head.push_str(" OVERRIDING SYSTEM VALUE");
+    }
+    edits.replace(Span::at(insert.columns_span.end), head);
+    Ok(Ok(Some(edits.apply(&stmt.text))))
 }
 
 /// Refuses what would have units count that are not the sequence's home: what is left of calls is evaluated where rows are.

@@ -6,6 +6,7 @@ pub(in crate::session) mod bring;
 pub(in crate::session) mod change_modes;
 pub(in crate::session) mod constraints;
 pub(in crate::session) mod copy;
+pub(in crate::session) mod counters;
 pub(in crate::session) mod cursor;
 pub(in crate::session) mod database;
 pub(in crate::session) mod expression;

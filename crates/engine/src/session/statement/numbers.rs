@@ -53,7 +53,12 @@ pub(in crate::session) async fn counted(
         admission::admit_change(session, live, stmt)?;
     }
     if sees_uncounted(session, live, &calls) {
-        return Ok(None);
+        let renamed = renamed(&calls);
+        let given = || Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+        return match renamed.is_empty() {
+            true => Ok(None),
+            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, given()))),
+        };
     }
     let taken = match is_run(&stmt.kind) {
         true => taken(session, live, &calls).await?,
@@ -128,6 +133,15 @@ fn sees_uncounted(session: &mut Session, live: &LiveDatabase, calls: &[Call]) ->
     sets || calls.iter().any(|call| call.verb == Verb::Next && !call.once)
 }
 
+/// What stands in the place of names that the server does not know.
+fn renamed(calls: &[Call]) -> Vec<(Span, String)> {
+    let renamed = |call: &Call| {
+        let named = call.sequence.as_ref().filter(|named| named.is_renamed)?;
+        Some((call.argument?, named.written.clone()))
+    };
+    calls.iter().filter_map(renamed).collect()
+}
+
 /// What stands in the place of each call.
 fn literals(
     session: &mut Session,
@@ -181,16 +195,7 @@ async fn taken(session: &mut Session, live: &Arc<LiveDatabase>, calls: &[Call]) 
     }
     let mut taken = Taken::new();
     for (named, count) in wanted {
-        if count > MOST {
-            return Err(Error::unsupported(
-                30001,
-                format!("a statement that takes {count} numbers of `{}`", named.key),
-                "insert fewer rows at once",
-            ));
-        }
-        let text = words(live)?.next(&named.written, count);
-        let rows = ask::ask_dressed(session, live, &named.home, &text).await?;
-        let numbers: Vec<i64> = rows.iter().filter_map(|row| number(row)).collect();
+        let numbers = draw(session, live, named, count).await?;
         if numbers.len() != count {
             return Err(Error::internal("a sequence gave another number of numbers"));
         }
@@ -215,6 +220,41 @@ fn with(
 ) -> Result<Statement> {
     let text =
         context::in_context(session, live, None, |ctx| plan::numbers::written(ctx, stmt, put));
-    let parsed = pando_sql::parse(&text, live.database.dialect.syntax()).map_err(plan::unread)?;
-    Ok(parsed)
+    pando_sql::parse(&text, live.database.dialect.syntax()).map_err(plan::unread)
+}
+
+/// So many numbers of a sequence, which the session is told; none where the server has no such sequence.
+///
+/// # Errors
+/// What the unit says.
+pub(in crate::session) async fn drawn(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    sequence: &Named,
+    count: usize,
+) -> Result<Vec<i64>> {
+    let numbers = draw(session, live, sequence, count).await?;
+    if let Some(last) = numbers.last() {
+        session.numbers.give(&live.database.name, &sequence.key, Some(*last));
+    }
+    Ok(numbers)
+}
+
+async fn draw(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    sequence: &Named,
+    count: usize,
+) -> Result<Vec<i64>> {
+    if count > MOST {
+        return Err(Error::unsupported(
+            30001,
+            format!("a statement that takes {count} numbers of `{}`", sequence.key),
+            "insert fewer rows at once",
+        ));
+    }
+    let text = words(live)?.next(&sequence.written, count);
+    let rows = ask::ask_dressed(session, live, &sequence.home, &text).await?;
+    let numbers: Vec<i64> = rows.iter().filter_map(|row| number(row)).collect();
+    Ok(numbers)
 }

@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out};
-use crate::session::statement::{administer, numbers};
+use crate::session::statement::{administer, counters, numbers};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -149,7 +149,16 @@ async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> R
         false => None,
     };
     let prepared = counted.as_ref().unwrap_or(prepared);
-    match describe::describe(session, prepared).await? {
+    let described = match describe::describe(session, prepared).await {
+        Err(refusal) if counters::is_uncounted(&prepared.statement, &refusal) => {
+            let live = session.place.live()?;
+            let counted = counters::describable(session, &live, prepared, refusal);
+            let counted = Box::pin(counted).await?;
+            describe::describe(session, &counted).await?
+        }
+        described => described?,
+    };
+    match described {
         Described::Whole(description) => Ok(description),
         Described::InSteps(found) => {
             let live = session.place.live()?;
