@@ -120,6 +120,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// How numbers of sequences are asked for; `None` where there are no sequences.
+    fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
+        None
+    }
+
     /// What statements may reach beside the tables of their database; `None` where there is nothing beside.
     fn guard(&self) -> Option<&dyn Guard> {
         None

@@ -31,6 +31,7 @@ pub mod room;
 pub mod route;
 pub mod row;
 pub mod runtime;
+pub mod sequences;
 pub mod session;
 pub mod shortcut;
 pub mod statements;

@@ -6,6 +6,7 @@ mod health;
 mod metadata;
 mod ordering;
 mod relations;
+mod sequences;
 mod transfer;
 mod two_phase;
 mod undo;
@@ -118,6 +119,10 @@ impl Language for MySql {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }
 

@@ -6,6 +6,7 @@ mod health;
 pub(crate) mod metadata;
 mod ordering;
 mod relations;
+mod sequences;
 mod takes;
 mod transfer;
 mod two_phase;
@@ -132,6 +133,10 @@ impl Language for Postgres {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }
 

@@ -42,6 +42,7 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
+pub(crate) use special::numbers;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
 use steps::chosen_rows;
@@ -63,7 +64,9 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
         Purpose::Run => {
             leftovers::check(ctx, stmt)?;
             missing::is_spelled(ctx, stmt)?;
-            let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
+            let planned = planned(ctx, stmt, purpose)
+                .and_then(|planned| numbers::at_home(ctx, stmt, planned))
+                .or_else(|error| in_steps(ctx, stmt, error));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
             planned.map(|planned| judged(ctx, stmt, planned))

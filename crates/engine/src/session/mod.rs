@@ -22,6 +22,7 @@ use memory::Memory;
 use place::Place;
 use reply::Outbox;
 use settings::Settings;
+use settings::numbers::Numbers;
 use transaction::Work;
 use transaction::temporary::TemporaryTables;
 
@@ -38,4 +39,5 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     temporary: TemporaryTables,
+    numbers: Numbers,
 }

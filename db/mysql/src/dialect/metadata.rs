@@ -120,7 +120,7 @@ impl Metadata for MySql {
 
     fn tables_query(&self) -> String {
         format!(
-            "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+            "SELECT NULL, TABLE_NAME, TABLE_TYPE = 'SEQUENCE' FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
              AND TABLE_NAME NOT IN ('{}') \
              ORDER BY TABLE_NAME LIMIT {ALL}",
             LEDGER.join("', '")

@@ -8,7 +8,7 @@ use crate::handle::Manner;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::connections::release;
+use crate::session::connections::{dress, release};
 
 /// One reply read to its end on a fresh connection of a unit, for questions of the session's own. Rows are decoded.
 pub(in crate::session) async fn ask(
@@ -37,6 +37,31 @@ pub(in crate::session) async fn ask(
     };
     release::release(session, connection).await;
     answer
+}
+
+/// As [`ask`], on a connection with the session's settings: what the text means may hang on them.
+pub(in crate::session) async fn ask_dressed(
+    session: &mut Session,
+    live: &crate::snapshot::LiveDatabase,
+    unit: &str,
+    text: &str,
+) -> Result<Vec<Vec<pando_kernel::Value>>> {
+    if session.work.transaction().units().iter().any(|held| **held == *unit) {
+        return ask(session, live, unit, text).await;
+    }
+    let mut connection = session.place.take(live.pool(unit)?).await?;
+    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => match dress::dress(session, live, &mut connection) {
+            Ok(replies) => match dress::await_dress(session, &mut connection, replies).await {
+                Ok(()) => answer(&mut connection, text).await,
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    release::release(session, connection).await;
+    asked
 }
 
 /// Puts a connection back to how it was after login.

@@ -227,7 +227,7 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
                 let both = plain.into_iter().chain([name.clone()]);
                 spellings.insert(key.clone(), both.collect());
             }
-            let is_sequence = row.get(2) == Some(&Value::Bool(true));
+            let is_sequence = matches!(row.get(2), Some(Value::Bool(true) | Value::Int(1)));
             if is_sequence {
                 sequences.entry(key.clone()).or_default().push(Arc::clone(unit));
             }

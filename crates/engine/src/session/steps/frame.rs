@@ -21,6 +21,7 @@ use crate::session::reply::pieces::Verb;
 use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
 use crate::session::run::{entry, on_units, ready};
+use crate::session::statement::{counters, numbers};
 use crate::session::transaction::{Opened, attend, begin};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
@@ -252,11 +253,28 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = Box::pin(ready::single_plan(session, live, &stmt, given, Purpose::Run)).await?;
+    let counted = match stmt.counts {
+        true => Box::pin(numbers::counted(session, live, &stmt, given)).await?,
+        false => None,
+    };
+    let (stmt, given) = match &counted {
+        Some((stmt, given)) => (stmt, given),
+        None => (&stmt, given),
+    };
+    let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
+    let own: (Statement, Given);
+    let (stmt, given, plan) = match planned {
+        Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
+            let counted = counters::counted(session, live, stmt, given, refusal);
+            own = Box::pin(counted).await?;
+            let plan = ready::single_plan(session, live, &own.0, &own.1, Purpose::Run);
+            (&own.0, &own.1, Box::pin(plan).await?)
+        }
+        planned => (stmt, given, planned?),
+    };
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(entry::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
-        .await?;
+    Box::pin(entry::run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut own)).await?;
     let mut held = 0;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {

@@ -18,6 +18,7 @@ use crate::plan::parse::parsed;
 use crate::plan::{Plan, any_unit};
 pub(in crate::plan) use merge::merge;
 pub(crate) use stand::shown_at;
+pub(in crate::plan) use stand::tables;
 use stand::{Chosen, Shower};
 
 /// Where a question goes.

@@ -36,7 +36,7 @@ pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
     }
 }
 
-fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
+pub(in crate::plan) fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
     database.features.iter().flat_map(|feature| feature.tables())
 }
 
