@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pando_kernel::Effectful;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::numbers::{Listing, Numbers};
 use pando_kernel::route::UnitName;
 
 /// A table's key to the units that have it, in unit order.
@@ -48,6 +49,10 @@ struct Known {
     /// What of each unit that was asked may have effects on connections, and of all of them together.
     effects: HashMap<UnitName, Effectful>,
     effectful: Arc<Effectful>,
+    /// What is numbered in each unit that was asked.
+    listings: HashMap<UnitName, Arc<Listing>>,
+    /// What numbers of these units are shown as.
+    numbers: HashMap<UnitName, Arc<Numbers>>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -156,6 +161,34 @@ impl UnitCatalog {
     pub(crate) fn defers(&self, unit: &str) -> Option<bool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.defers.get(unit).copied()
+    }
+
+    /// What is numbered in a unit; `None` when it was not asked yet.
+    pub(crate) fn listing(&self, unit: &str) -> Option<Arc<Listing>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.listings.get(unit).cloned()
+    }
+
+    /// Remembers what is numbered in a unit, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_listing(&self, epoch: u64, unit: UnitName, listing: Arc<Listing>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.listings.insert(unit, listing);
+        }
+    }
+
+    /// What a unit's numbers are shown as; `None` when that is not known yet.
+    pub(crate) fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.numbers.get(unit).cloned()
+    }
+
+    /// Remembers what a unit's numbers are shown as, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_numbers(&self, epoch: u64, unit: UnitName, numbers: Arc<Numbers>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.numbers.insert(unit, numbers);
+        }
     }
 
     /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.

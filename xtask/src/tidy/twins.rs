@@ -92,8 +92,8 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
-        modules: &["dialect/takes", "dialect/type_name"],
-        why: "its types have names in the statements, and decide what is taken as it is",
+        modules: &["dialect/numbering", "dialect/takes", "dialect/type_name"],
+        why: "its types have names in the statements, numbers in replies, and decide what is taken as it is",
     },
     Own {
         family: "mysql",

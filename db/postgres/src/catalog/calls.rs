@@ -259,6 +259,14 @@ fn split(name: &str) -> Option<Vec<String>> {
             '"' => quoted = !quoted,
             '.' if !quoted => parts.push(String::new()),
             letter if quoted => part.push(letter),
+            // Around dots; inside a name the server takes none.
+            letter if letter.is_ascii_whitespace() => {
+                while letters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                let ends = part.is_empty() || letters.peek() == Some(&'.');
+                if !ends {
+                    return None;
+                }
+            }
             letter => part.extend(letter.to_lowercase()),
         }
     }

@@ -188,6 +188,13 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             "CASE WHEN {own}::pg_catalog.text = pg_catalog.current_database()::pg_catalog.text THEN {} ELSE {own}::pg_catalog.text END",
             literal(names.view.database)
         )),
+        Role::Process => {
+            let id = names.view.facts.id;
+            let is_behind = format!("{own} = pg_catalog.pg_backend_pid()");
+            // Another one of the same number would be taken for it.
+            rows.conditions.push(format!("({is_behind} OR {own} IS DISTINCT FROM {id})"));
+            Some(format!("CASE WHEN {is_behind} THEN {id} ELSE {own} END"))
+        }
         Role::Definition => (!names.are_plain()).then(|| {
             let Around { before, behind } = names.around_definition("text");
             format!("{before}{own}{behind}")

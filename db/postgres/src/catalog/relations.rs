@@ -48,6 +48,8 @@ pub(super) enum Role {
     Object(&'static str),
     /// The name of a database.
     Database,
+    /// The number of a server process: that of the session for the one behind it.
+    Process,
     /// The text of a definition, with names of tables in it.
     Definition,
 }
@@ -150,10 +152,8 @@ const RELATIONS: &[Relation] = &[
         owner: Databases,
         columns: &[],
     },
-    shared(
-        &["pg_stat_activity", "pg_stat_database", "pg_stat_database_conflicts"],
-        &[("datname", Role::Database)],
-    ),
+    shared(&["pg_stat_activity"], &[("datname", Role::Database), ("pid", Role::Process)]),
+    shared(&["pg_stat_database", "pg_stat_database_conflicts"], &[("datname", Role::Database)]),
     Relation {
         schema: CATALOG,
         names: &["pg_prepared_statements", "pg_cursors"],
@@ -162,7 +162,7 @@ const RELATIONS: &[Relation] = &[
         columns: &[],
     },
     shared(&["pg_prepared_xacts"], &[("database", Role::Database)]),
-    shared(&["pg_locks"], &[("relation", N)]),
+    shared(&["pg_locks"], &[("relation", N), ("pid", Role::Process)]),
     by_name(
         &["pg_tables", "pg_rules", "pg_policies", "pg_stats", "pg_publication_tables"],
         &[("tablename", OF_SCHEMA), ("definition", Role::Definition)],

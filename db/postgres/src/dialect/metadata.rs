@@ -5,7 +5,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
-use pando_kernel::{Attribute, Error, Presentation, Result, Value};
+use pando_kernel::{Attribute, Error, Numbering, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
 use super::{Postgres, text_literal};
@@ -35,13 +35,21 @@ impl Metadata for Postgres {
         true
     }
 
+    /// Dumps leave the search path empty, and name tables by their schema.
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         let find = |name: &str| {
-            let name = match schema {
-                Some(schema) => format!("{}.{}", self.quote(schema), self.quote(name)),
-                None => self.quote(name),
+            let in_schema = |schema: &str| {
+                let name = format!("{}.{}", self.quote(schema), self.quote(name));
+                format!("to_regclass({})", text_literal(&name))
             };
-            format!("to_regclass({})", text_literal(&name))
+            match schema {
+                Some(schema) => in_schema(schema),
+                None => format!(
+                    "coalesce(to_regclass({}), CASE WHEN current_schema() IS NULL THEN {} END)",
+                    text_literal(&self.quote(name)),
+                    in_schema("public")
+                ),
+            }
         };
         // A name configured in mixed case and never quoted in a statement is a lower-case table.
         let table = format!("coalesce({}, {})", find(table), find(&table.to_lowercase()));
@@ -106,6 +114,10 @@ impl Metadata for Postgres {
     }
 
     fn presentation(&self) -> Option<&dyn Presentation> {
+        Some(self)
+    }
+
+    fn numbering(&self) -> Option<&dyn Numbering> {
         Some(self)
     }
 

@@ -33,7 +33,7 @@ use crate::variables::UNKNOWN;
 use crate::session::Session;
 use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
-use crate::session::reply::logic_names::Origin;
+use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
@@ -248,10 +248,10 @@ async fn tell_of_base(
         told.truncate(1);
     }
     let single = plan.units.len() == 1;
-    let origin = Origin::of(live, plan);
+    let catalog = Arc::clone(session.work.catalog(live));
     let mut inputs = Vec::new();
     let mut ended: Vec<Completion> = Vec::new();
-    for (_, reply) in told {
+    for (at, reply) in told {
         ended.push(reply.completion);
         let mut columns: Option<Columns> = None;
         let mut rows: VecDeque<Rows> = VecDeque::new();
@@ -272,7 +272,8 @@ async fn tell_of_base(
             }
         }
         if let Some(mut columns) = columns {
-            origin.rename(&mut columns);
+            let numbers = plan.units.get(at).and_then(|unit| catalog.numbers(&unit.target.unit));
+            Origin::of(live, plan, Teller { at, numbers }).rename(&mut columns);
             inputs.push(Input { columns, rows: Source::Memory(rows) });
         }
     }

@@ -15,13 +15,13 @@ use crate::plan::{InSteps, Purpose};
 use crate::session::Session;
 use crate::session::connections::{lend, release};
 use crate::session::cursors::settle;
-use crate::session::given::{Aim, Given};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::own_database;
-use crate::session::reply::logic_names::Origin;
+use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
-use crate::session::run::{ready, without_units};
+use crate::session::run::{numbers, ready, without_units};
 use crate::session::transaction::temporary::look;
 
 /// What there is to be said of a prepared statement.
@@ -69,6 +69,11 @@ pub(in crate::session) async fn describe(
             Ready::Steps(found) => return Ok(Described::InSteps(found)),
         };
     let plan = Arc::new(plan);
+    let run = Run { live: &live, stmt: &stmt, plan: &plan };
+    let asks = Given { prepared: true, ..Given::default() };
+    if numbers::are_wanted(session, run, &asks) {
+        Box::pin(numbers::find_out(session, &live, &plan)).await?;
+    }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let inside = !session.work.is_idle();
     let (mut connection, swallow) = if inside {
@@ -79,12 +84,13 @@ pub(in crate::session) async fn describe(
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
     let types = unit.parameters.iter().map(open).collect();
-    let started = connection.start(Execution::Describe {
-        sql: Arc::clone(&unit.sql),
-        types,
-        era: moment(&live).era(),
-    });
+    let mut question =
+        Execution::Describe { sql: Arc::clone(&unit.sql), types, era: moment(&live).era() };
+    let renumbering = numbers::renumbering(session, &live, Some(unit));
+    renumbering.iter().for_each(|renumbering| renumbering.sent(&mut question));
+    let started = connection.start(question);
     let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    channel.renumber(renumbering);
     let described = match started {
         Ok(()) => read_description(&mut channel).await,
         Err(error) => Err(error),
@@ -92,7 +98,8 @@ pub(in crate::session) async fn describe(
     release::release_channel(session, channel).await;
     let mut described = described?;
     if let Some(mut columns) = described.columns.take() {
-        Origin::of(&live, &plan).rename(&mut columns);
+        let numbers = numbers::of_unit(session, &live, unit);
+        Origin::of(&live, &plan, Teller { at: 0, numbers }).rename(&mut columns);
         described.columns = Some(turned_columns(&plan, columns)?);
     }
     let mut parameters = vec![Native::default(); stmt.parameters as usize];

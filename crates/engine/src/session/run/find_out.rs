@@ -178,7 +178,7 @@ pub(in crate::session) async fn learn_effects(
     let idle = session.place.take_idle(pool)?;
     let taken = match idle {
         Some(idle) => Some(idle),
-        None if holds_connections(session) => None,
+        None if ask::holds_connections(session) => None,
         None => Some(session.place.take(pool).await?),
     };
     let Some(mut connection) = taken else { return Ok(false) };
@@ -199,13 +199,6 @@ pub(in crate::session) async fn learn_effects(
         live.pool(unit)?.settle(number);
     }
     Ok(true)
-}
-
-/// Whether the session has connections that others may wait for, while it would wait for a further one.
-fn holds_connections(session: &Session) -> bool {
-    session.place.handle().has_some()
-        || !session.work.transaction().units().is_empty()
-        || session.temporary.are_there()
 }
 
 async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
