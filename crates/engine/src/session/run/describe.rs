@@ -3,14 +3,17 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use pando_kernel::Native;
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Description, Event};
 use pando_kernel::request::Prepared;
+use pando_kernel::route::UnitName;
+use pando_kernel::{Columns, Native};
 
-use crate::execute::Channel;
-use crate::plan::{InSteps, Purpose};
+use crate::execute::{Channel, Renumbering};
+use crate::plan;
+use crate::plan::{InSteps, Plan, Purpose};
+use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::connections::{lend, release};
@@ -75,30 +78,14 @@ pub(in crate::session) async fn describe(
         Box::pin(numbers::find_out(session, &live, &plan)).await?;
     }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let inside = !session.work.is_idle();
-    let (mut connection, swallow) = if inside {
-        lend::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
-    } else {
-        lend::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
-    };
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
     let types = unit.parameters.iter().map(open).collect();
-    let mut question =
-        Execution::Describe { sql: Arc::clone(&unit.sql), types, era: moment(&live).era() };
-    let renumbering = numbers::renumbering(session, &live, Some(unit));
-    renumbering.iter().for_each(|renumbering| renumbering.sent(&mut question));
-    let started = connection.start(question);
-    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
-    channel.renumber(renumbering);
-    let described = match started {
-        Ok(()) => read_description(&mut channel).await,
-        Err(error) => Err(error),
-    };
-    release::release_channel(session, channel).await;
-    let mut described = described?;
+    let (sql, era) = (Arc::clone(&unit.sql), moment(&live).era());
+    let asked = Execution::Describe { sql, types, era };
+    let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
     if let Some(mut columns) = described.columns.take() {
-        let numbers = numbers::of_unit(session, &live, unit);
+        let numbers = numbers::of_unit(session, &live, &unit.target.unit);
         Origin::of(&live, &plan, Teller { at: 0, numbers }).rename(&mut columns);
         described.columns = Some(turned_columns(&plan, columns)?);
     }
@@ -109,6 +96,75 @@ pub(in crate::session) async fn describe(
         }
     }
     Ok(Described::Whole(Description { parameters, columns: described.columns }))
+}
+
+/// What a storage unit describes.
+async fn described_by(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    unit: &UnitName,
+    asked: Execution,
+) -> Result<Description> {
+    let inside = !session.work.is_idle();
+    let (mut connection, swallow) = if inside {
+        lend::enlisted(session, live, unit, Aim::Reads).await?
+    } else {
+        lend::taken_from_pool(session, live, unit, Aim::Reads).await?
+    };
+    let mut asked = asked;
+    let numbers = numbers::of_unit(session, live, unit);
+    let renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
+    renumbering.iter().for_each(|renumbering| renumbering.sent(&mut asked));
+    let started = connection.start(asked);
+    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    channel.renumber(renumbering);
+    let described = match started {
+        Ok(()) => read_description(&mut channel).await,
+        Err(error) => Err(error),
+    };
+    release::release_channel(session, channel).await;
+    described
+}
+
+/// The columns of a query's rows as they are stored, and the plan that says how they are told.
+///
+/// # Errors
+/// What the rooms refuse, and what a storage unit says.
+pub(in crate::session) async fn stored_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    query: &str,
+) -> Result<Stored> {
+    let stmt = pando_sql::parse(query, live.database.dialect.syntax()).map_err(plan::unread)?;
+    let plan =
+        ready::single_plan(session, live, &stmt, &Given::default(), Purpose::Describe).await?;
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    let columns = unit_columns(session, live, &unit.target.unit, &unit.sql).await?;
+    Ok(Stored { plan, columns })
+}
+
+/// The columns of a query as they are stored.
+#[derive(Debug)]
+pub(in crate::session) struct Stored {
+    /// How they are told.
+    pub(in crate::session) plan: Plan,
+    pub(in crate::session) columns: Columns,
+}
+
+/// The columns of a query of one storage unit.
+///
+/// # Errors
+/// What the unit says.
+pub(in crate::session) async fn unit_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    unit: &UnitName,
+    sql: &Arc<str>,
+) -> Result<Columns> {
+    let (sql, types, era) = (Arc::clone(sql), Vec::new().into(), moment(live).era());
+    let asked = Execution::Describe { sql, types, era };
+    let described = described_by(session, live, unit, asked).await?;
+    described.columns.ok_or_else(|| Error::internal("a query without columns"))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only the description matters")]

@@ -127,14 +127,14 @@ async fn listed(
     Ok(Some(listing))
 }
 
-/// What the numbers of a plan's unit are shown as; `None` where that is not known.
+/// What a unit's numbers are shown as; `None` where that is not known.
 pub(in crate::session) fn of_unit(
     session: &Session,
     live: &LiveDatabase,
-    unit: &Unit,
+    unit: &str,
 ) -> Option<Arc<Numbers>> {
     live.database.dialect.numbering()?;
-    session.work.catalog(live).numbers(&unit.target.unit)
+    session.work.catalog(live).numbers(unit)
 }
 
 /// The same of a plan for one unit, which is noted with it.
@@ -146,7 +146,7 @@ pub(in crate::session) fn of_only(
     if let Some(known) = plan.told.numbers() {
         return Some(Arc::clone(known));
     }
-    let found = plan.units.first().and_then(|unit| of_unit(session, live, unit))?;
+    let found = plan.units.first().and_then(|unit| of_unit(session, live, &unit.target.unit))?;
     plan.told.set_numbers(&found);
     Some(found)
 }
@@ -157,6 +157,6 @@ pub(in crate::session) fn renumbering(
     live: &LiveDatabase,
     unit: Option<&Unit>,
 ) -> Option<Box<Renumbering>> {
-    let numbers = unit.and_then(|unit| of_unit(session, live, unit));
+    let numbers = unit.and_then(|unit| of_unit(session, live, &unit.target.unit));
     Renumbering::of(&live.database.dialect, numbers.as_ref())
 }
