@@ -194,12 +194,6 @@ impl UnitCatalog {
         }
     }
 
-    /// What a unit's numbers are shown as; `None` when that is not known yet.
-    pub(crate) fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.numbers.get(unit).cloned()
-    }
-
     /// Remembers what a unit's numbers are shown as, unless a definition has changed since `epoch`.
     pub(crate) fn learn_numbers(&self, epoch: u64, unit: UnitName, numbers: Arc<Numbers>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -267,6 +261,11 @@ impl Catalog for UnitCatalog {
         known.effects.contains_key(unit).then(|| Arc::clone(&known.effectful))
     }
 
+    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.numbers.get(unit).cloned()
+    }
+
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.aggregates.clone()
@@ -326,6 +325,10 @@ impl Catalog for AsStored<'_> {
 
     fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
         self.0.effectful(unit)
+    }
+
+    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+        self.0.numbers(unit)
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

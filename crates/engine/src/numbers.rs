@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pando_kernel::feature::{Database, LogicTable};
 use pando_kernel::numbers::{
-    ListedRelation, ListedType, Listing, Numbers, ShownRelation, TypeName,
+    ListedRelation, ListedType, Listing, Numbers, Others, ShownRelation, TypeName,
 };
 use pando_kernel::presentation::Presentation;
 use pando_kernel::route::UnitName;
@@ -63,13 +63,13 @@ pub(crate) fn numbers(
     listings: &HashMap<UnitName, Arc<Listing>>,
 ) -> Numbers {
     let mut numbers = Numbers::default();
-    if place(database, unit) > 0 {
-        numbers.shift_others();
-    }
-    let Some(own) = listings.get(unit) else { return numbers };
-    let parts = parts(database, unit);
     let shift =
         |number, unit: &UnitName| presentation.relation_number(number, place(database, unit));
+    let first = database.dialect.numbering().map_or(u32::MAX, |numbering| numbering.first_made());
+    let higher = shift(first, unit).wrapping_sub(first);
+    numbers.show_others(Others { first, higher });
+    let Some(own) = listings.get(unit) else { return numbers };
+    let parts = parts(database, unit);
     let home = database.units.first().and_then(|home| listings.get(home));
     let writer = writer_of(database, Arc::clone(unit));
     for (name, listed) in &own.types {

@@ -18,8 +18,8 @@ pub trait Numbering: Send + Sync + Debug {
     /// `Internal` when it has another shape.
     fn read(&self, rows: &[Vec<Value>]) -> Result<Listing>;
 
-    /// Whether a type's number may differ from one unit to the next.
-    fn is_made(&self, type_id: u32) -> bool;
+    /// The first number that a type of a user's may have; all below are the same everywhere.
+    fn first_made(&self) -> u32;
 
     /// Whether values of the column hold such numbers in the form they come in.
     fn holds_numbers(&self, column: &Column) -> bool;
@@ -94,14 +94,24 @@ pub struct ShownRelation {
     pub attributes: Vec<(i16, i16)>,
 }
 
-/// What one unit's numbers are shown as; what is missing is shown as it is.
+/// What one unit's numbers are shown as.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Numbers {
     shown: HashMap<u32, u32>,
     own: HashMap<u32, u32>,
     forms: HashMap<u32, Form>,
     relations: HashMap<u32, ShownRelation>,
-    shifts_others: bool,
+    /// Of what nothing is said: from this number on it is shown so much higher.
+    others: Others,
+}
+
+/// How numbers are shown of which nothing is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Others {
+    /// The first that a user's object may have.
+    pub first: u32,
+    /// Those from there on are shown so much higher, so that nobody else's are like them.
+    pub higher: u32,
 }
 
 /// Between the numbers of a unit and those that are shown.
@@ -130,29 +140,39 @@ impl Numbers {
         self.relations.insert(own, shown);
     }
 
-    /// Relations that nothing is said of are shown under other numbers, too.
-    pub fn shift_others(&mut self) {
-        self.shifts_others = true;
+    /// Says how all others are shown.
+    pub fn show_others(&mut self, others: Others) {
+        self.others = others;
+    }
+
+    /// How all others are shown.
+    pub fn others(&self) -> Others {
+        self.others
     }
 
     /// Whether a relation has another number than it is shown under.
     pub fn change_relations(&self) -> bool {
-        self.shifts_others || !self.relations.is_empty()
+        self.others.higher > 0 || !self.relations.is_empty()
     }
 
-    /// Whether a type has another number than it is shown under.
+    /// Whether a type is known to have another number than it is shown under.
     pub fn change_types(&self) -> bool {
         !self.shown.is_empty()
     }
 
     /// The number under which the unit's type is shown.
     pub fn shown_type(&self, own: u32) -> u32 {
-        self.shown.get(&own).copied().unwrap_or(own)
+        self.shown.get(&own).copied().unwrap_or_else(|| match own >= self.others.first {
+            true => own.wrapping_add(self.others.higher),
+            false => own,
+        })
     }
 
     /// The unit's number for a type that is shown.
     pub fn own_type(&self, shown: u32) -> u32 {
-        self.own.get(&shown).copied().unwrap_or(shown)
+        let Others { first, higher } = self.others;
+        let other = || shown.checked_sub(higher).filter(|own| *own >= first).unwrap_or(shown);
+        self.own.get(&shown).copied().unwrap_or_else(other)
     }
 
     /// How the unit's relation is shown, where that is not by its own number as the unit shows others.
@@ -200,6 +220,17 @@ impl Way<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn others_are_shown_as_nobody_elses() {
+        let mut numbers = Numbers::default();
+        numbers.show_others(Others { first: 16_384, higher: 1 << 26 });
+        for (own, shown) in [(23, 23), (16_384, 67_125_248), (20_000, 67_128_864)] {
+            assert_eq!((numbers.shown_type(own), numbers.own_type(shown)), (shown, own));
+        }
+        assert_eq!(numbers.own_type(20_000), 20_000, "another unit's");
+        assert!(numbers.change_relations() && !numbers.change_types());
+    }
 
     #[test]
     fn types_go_both_ways_and_keep_their_forms() {

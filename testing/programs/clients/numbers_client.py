@@ -163,6 +163,28 @@ def values_of_them_travel():
 
 
 @case
+def the_catalogue_of_a_table_on_a_later_unit():
+    with psycopg.connect(**UNITS[1], autocommit=True) as direct:
+        direct.execute("create table t_later (id int primary key, m mood, ms mood[], l level)")
+        direct.execute("insert into t_later values (1, 'ok', '{sad}', 7)")
+    with psycopg.connect(**LOGIN, autocommit=True) as own:
+        own.execute("refresh table metadata")
+        moods = [number_of(name) for name in ("mood", "_mood", "level")]
+        found = own.execute("select atttypid, format_type(atttypid, atttypmod), atttypid::regtype::text from pg_attribute where attrelid = 't_later'::regclass and attnum > 1 order by attnum")
+        equal(found.fetchall(), list(zip(moods, ("mood", "mood[]", "level"), ("mood", "mood[]", "level"))))
+        joined = own.execute("select c.relname, t.typname from pg_class c join pg_attribute a on a.attrelid = c.oid join pg_type t on t.oid = a.atttypid where a.attname = 'm' and relkind = 'r' order by 1")
+        equal(joined.fetchall(), [("t_alone", "mood"), ("t_dict", "mood"), ("t_later", "mood"), ("t_order", "mood")])
+        result = own.execute("select m, ms, t_later from t_later")
+        equal([column.type_code for column in result.description][:2], moods[:2])
+        row_type = result.description[2].type_code
+        equal(own.execute("select typname from pg_type where oid = %s", [row_type]).fetchall(), [("t_later",)])
+        equal(own.execute("select typname from pg_type where oid = " + str(row_type)).fetchall(), [("t_later",)])
+    with psycopg.connect(**UNITS[1], autocommit=True) as direct:
+        direct.execute("drop table t_later")
+    db.execute("refresh table metadata")
+
+
+@case
 def drop():
     for table in ("t_order", "t_dict", "t_alone", "t_log"):
         db.execute(f"drop table {table}")

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::numbers::Way;
+use pando_kernel::request::UNNUMBERED;
 use pando_kernel::{
     Columns, Description, Dialect, Event, Execution, Format, Native, Numbering, Numbers, Parameter,
     Rows, Whole,
@@ -45,12 +46,17 @@ impl Renumbering {
             | Execution::Scrub
             | Execution::Ping => return,
         };
-        let own = |shown: u32| self.numbers.own_type(shown);
+        let own = |shown: u32| match shown {
+            UNNUMBERED => UNNUMBERED,
+            shown => self.numbers.own_type(shown),
+        };
         if types.iter().any(|shown| own(*shown) != *shown) {
             *types = types.iter().map(|shown| own(*shown)).collect();
         }
         let way = Way::ToOwn(&self.numbers);
-        for parameter in parameters.iter_mut().filter(|one| numbering.is_made(one.native.type_id)) {
+        for parameter in
+            parameters.iter_mut().filter(|one| one.native.type_id >= numbering.first_made())
+        {
             let shown = parameter.native.type_id;
             if let (Some(raw), Format::Binary) = (&parameter.raw, parameter.format) {
                 let mut bytes = BytesMut::from(&raw[..]);

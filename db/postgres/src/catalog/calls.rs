@@ -9,8 +9,9 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use super::names::{Around, Names, literal};
+use super::names::{Around, Names, Number, literal};
 use super::number;
+use super::relations::is_type_column;
 use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
@@ -101,12 +102,17 @@ fn relation_argument(call: &Function) -> Option<&Expr> {
 
 /// Whether the type is `regclass`.
 fn is_regclass(text: &str) -> bool {
+    is_alias(text, "regclass")
+}
+
+/// Whether the type is this one of those whose values are numbers that are shown as names.
+fn is_alias(text: &str, alias: &str) -> bool {
     let text = text.trim();
     let bare = match text.split_once('.') {
         Some((schema, name)) if schema.trim().eq_ignore_ascii_case("pg_catalog") => name.trim(),
         _ => text,
     };
-    bare.eq_ignore_ascii_case("regclass")
+    bare.eq_ignore_ascii_case(alias)
 }
 
 fn is_text(text: &str) -> bool {
@@ -367,9 +373,20 @@ pub(super) fn edit(
                 }
             }
         }
+        Node::Cast { operand, to } if is_alias(to.of(&stmt.text), "regtype") => {
+            regtype(expr, operand, stands(expr.span), names, edits);
+        }
         Node::Function(call) => {
             if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
                 wrap(expr.span, names.around_definition(name_of(call)), edits);
+            }
+            if name_of(call) == "format_type"
+                && let Some(of) = call.arguments.first()
+            {
+                type_number(of, Number::Own, names, edits);
+            }
+            if name_of(call) == "to_regtype" && stands(expr.span) == Stands::Within {
+                type_number(expr, Number::Shown, names, edits);
             }
             if name_of(call) == "to_regclass" {
                 outside(expr.span, "to_regclass", stands(expr.span), names, edits);
@@ -469,6 +486,37 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
         wrap(expr.span, names.around_definition(label(operand)), edits);
     }
     own_number(operand, names, edits);
+}
+
+/// A type that is looked up by its name is told by the number that is shown; one that is given by that, and whose name is looked at, is found by the unit's own.
+fn regtype(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+    match (named(operand), stands) {
+        (Some(_), Stands::Within) => type_number(expr, Number::Shown, names, edits),
+        (None, Stands::Shown) if gives_type(operand) => {
+            type_number(operand, Number::Own, names, edits);
+        }
+        (Some(_), Stands::Shown) | (None, Stands::Shown | Stands::Within) => {}
+    }
+}
+
+/// Whether an expression is the number of a type; one that gives a name is looked up as it is.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a filter: every other variant is not what is looked for"
+)]
+fn gives_type(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Nested(inner) => gives_type(inner),
+        Node::Column(name) => name.parts.last().is_some_and(|last| is_type_column(&last.value)),
+        _ => number(expr).is_some(),
+    }
+}
+
+/// Makes the number of a type the other one.
+fn type_number(expr: &Expr, wanted: Number, names: &Names<'_>, edits: &mut Edits) {
+    if let Some(around) = names.types(wanted) {
+        wrap(expr.span, around, edits);
+    }
 }
 
 /// The text that names the actual table where this one names a logic one.

@@ -187,6 +187,7 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             }))
         }
         Role::Number => (names.shift() > 0).then(|| names.shown_number(own)),
+        Role::Type => names.shown_type(own),
         Role::Object(class) => (names.shift() > 0).then(|| {
             let shown = names.shown_number(own);
             format!("CASE WHEN x.{class} IN ({NUMBERED}) THEN {shown} ELSE {own} END")

@@ -48,6 +48,8 @@ pub(super) enum Role {
     Object(&'static str),
     /// The name of a database.
     Database,
+    /// The number of a type.
+    Type,
     /// The number of a server process: that of the session for the one behind it.
     Process,
     /// The text of a definition, with names of tables in it.
@@ -91,12 +93,23 @@ const fn information(
 }
 
 const N: Role = Role::Number;
+const T: Role = Role::Type;
 const OF_SCHEMA: Role = Role::Table("schemaname");
 const OF_TABLE_SCHEMA: Role = Role::Table("table_schema");
 
 const RELATIONS: &[Relation] = &[
-    by_number(&["pg_class"], "oid", &[("oid", N), ("relname", Role::Own), ("reltoastrelid", N)]),
-    by_number(&["pg_attribute"], "attrelid", &[("attrelid", N)]),
+    by_number(
+        &["pg_class"],
+        "oid",
+        &[
+            ("oid", N),
+            ("relname", Role::Own),
+            ("reltoastrelid", N),
+            ("reltype", T),
+            ("reloftype", T),
+        ],
+    ),
+    by_number(&["pg_attribute"], "attrelid", &[("attrelid", N), ("atttypid", T)]),
     by_number(&["pg_attrdef"], "adrelid", &[("oid", N), ("adrelid", N)]),
     by_number(
         &["pg_constraint"],
@@ -108,6 +121,7 @@ const RELATIONS: &[Relation] = &[
             ("conindid", N),
             ("conparentid", N),
             ("confrelid", N),
+            ("contypid", T),
         ],
     ),
     by_number(&["pg_index"], "indrelid", &[("indexrelid", N), ("indrelid", N)]),
@@ -142,8 +156,17 @@ const RELATIONS: &[Relation] = &[
         names: &["pg_type"],
         holding: Shared,
         owner: Number("typrelid"),
-        columns: &[("typrelid", N), ("typname", Role::Own)],
+        columns: &[
+            ("oid", T),
+            ("typrelid", N),
+            ("typname", Role::Own),
+            ("typelem", T),
+            ("typarray", T),
+            ("typbasetype", T),
+        ],
     },
+    shared(&["pg_enum"], &[("enumtypid", T)]),
+    shared(&["pg_range"], &[("rngtypid", T), ("rngsubtype", T), ("rngmultitypid", T)]),
     shared(&["pg_namespace"], &[]),
     Relation {
         schema: CATALOG,
@@ -258,6 +281,12 @@ pub(super) fn find(name: &ObjectName) -> Option<(&'static Relation, &'static str
         .iter()
         .filter(|known| known.schema == schema)
         .find_map(|known| known.names.iter().find(|own| **own == name).map(|own| (known, *own)))
+}
+
+/// Whether columns of this name hold numbers of types.
+pub(super) fn is_type_column(name: &str) -> bool {
+    let mut columns = RELATIONS.iter().flat_map(|known| known.columns);
+    columns.any(|(column, role)| *column == name && *role == Role::Type)
 }
 
 /// Schema and name of a relation that is the vendor's own.

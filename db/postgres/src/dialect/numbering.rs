@@ -97,8 +97,8 @@ impl Numbering for Postgres {
         Ok(listing)
     }
 
-    fn is_made(&self, type_id: u32) -> bool {
-        type_id >= FIRST_OWN
+    fn first_made(&self) -> u32 {
+        FIRST_OWN
     }
 
     fn holds_numbers(&self, column: &Column) -> bool {

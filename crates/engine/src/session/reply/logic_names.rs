@@ -66,11 +66,15 @@ impl Origin {
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(in crate::session) fn rename(&self, columns: &mut Columns) {
         let Some(unit) = self.plan.units.get(self.teller.at) else { return };
+        let numbering = self.live.database.dialect.numbering();
+        let first = numbering.map_or(u32::MAX, |numbering| numbering.first_made());
         let are_other =
             self.teller.numbers.as_ref().is_none_or(|numbers| numbers.change_relations());
+        let is_made = |column: &Column| column.native.type_id >= first;
         let tells = |column: &Column| {
             let names = [&column.table, &column.origin_table, &column.schema];
-            are_other && column.native.relation != 0 || names.iter().any(|name| !name.is_empty())
+            are_other && (column.native.relation != 0 || is_made(column))
+                || names.iter().any(|name| !name.is_empty())
         };
         if unit.attributes.is_empty() && !columns.list.iter().any(tells) {
             return;
@@ -106,6 +110,10 @@ impl Origin {
             }
             let own = column.native.relation;
             let numbers = self.teller.numbers.as_ref();
+            // Where types are known to differ, they were told so as they came.
+            if let Some(numbers) = numbers.filter(|numbers| !numbers.change_types()) {
+                column.native.type_id = numbers.shown_type(column.native.type_id);
+            }
             if let Some(shown) = numbers.and_then(|numbers| numbers.relation(own)) {
                 show(column, shown);
             } else if number > 0

@@ -14,6 +14,7 @@ use pando_deadlock::number_of;
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::feature::Catalog;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pando_kernel::Numbers;
 use pando_kernel::error::Result;
+use pando_kernel::feature::Catalog;
 use pando_kernel::numbers::Listing;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
@@ -20,6 +21,15 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::ask;
 use crate::session::given::{Given, Run};
+
+/// Whether the statement can do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Patience {
+    /// It cannot: connections are waited for, and every unit has to answer.
+    Long,
+    /// It goes on without what cannot be found out at once.
+    None,
+}
 
 /// Whether something has to be found out for the statement.
 pub(in crate::session) fn are_wanted(session: &Session, run: Run<'_>, given: &Given) -> bool {
@@ -71,26 +81,31 @@ pub(in crate::session) async fn find_out(
 ) -> Result<()> {
     for unit in &plan.units {
         if !is_known(session.work.catalog(live), unit) {
-            find_out_of(session, live, &unit.target.unit).await?;
+            find_out_of(session, live, &unit.target.unit, Patience::None).await?;
         }
     }
     Ok(())
 }
 
-async fn find_out_of(
+/// Finds out what one unit's numbers are shown as.
+///
+/// # Errors
+/// What the unit says, and with patience any that it takes.
+pub(in crate::session) async fn find_out_of(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     unit: &UnitName,
+    patience: Patience,
 ) -> Result<()> {
     let Some(presentation) = live.database.dialect.presentation() else { return Ok(()) };
     let epoch = session.work.catalog(live).epoch();
     let mut listings: HashMap<UnitName, Arc<Listing>> = HashMap::new();
     let mut is_whole = true;
     for needed in numbers::needed_units(&live.database, unit) {
-        match listed(session, live, &needed).await {
+        match listed(session, live, &needed, patience).await {
             Ok(Some(listing)) => drop(listings.insert(needed, listing)),
             Ok(None) => is_whole = false,
-            Err(error) if needed == *unit => return Err(error),
+            Err(error) if needed == *unit || patience == Patience::Long => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, unit = %needed, "numbers could not be read");
                 is_whole = false;
@@ -110,6 +125,7 @@ async fn listed(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     unit: &UnitName,
+    patience: Patience,
 ) -> Result<Option<Arc<Listing>>> {
     if let Some(known) = session.work.catalog(live).listing(unit) {
         return Ok(Some(known));
@@ -120,7 +136,11 @@ async fn listed(
     let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
     let epoch = session.work.catalog(live).epoch();
     let query = numbering.query(&tables);
-    let Some(rows) = ask::ask_at_once(session, live, unit, &query).await? else { return Ok(None) };
+    let asked = match patience {
+        Patience::Long => ask::ask(session, live, unit, &query).await.map(Some),
+        Patience::None => ask::ask_at_once(session, live, unit, &query).await,
+    };
+    let Some(rows) = asked? else { return Ok(None) };
     let listing = Arc::new(numbering.read(&rows)?);
     let catalog = session.work.catalog(live);
     catalog.learn_listing(epoch, Arc::clone(unit), Arc::clone(&listing));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::feature::Catalog;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
 use pando_kernel::{Columns, Value};

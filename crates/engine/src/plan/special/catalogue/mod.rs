@@ -111,12 +111,20 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
         let number = number_of(ctx, &unit.target.unit);
         let shown = stand::shown_at(ctx.database, &unit.target.unit);
         let columns = stand::columns_at(ctx.database, &unit.target.unit);
+        let numbers = match number > 0 && ctx.dialect.numbering().is_some() {
+            false => None,
+            true => match ctx.catalog.numbers(&unit.target.unit) {
+                None => return Ok(Some(Need::Numbers(Arc::clone(&unit.target.unit)))),
+                known => known,
+            },
+        };
         let view = View {
             database: &ctx.database.name,
             facts: &ctx.session.facts,
             number,
             tables: &shown,
             columns: &columns,
+            numbers: numbers.as_deref(),
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;
