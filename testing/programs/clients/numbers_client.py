@@ -163,6 +163,17 @@ def values_of_them_travel():
 
 
 @case
+def a_dump_is_loaded_without_a_search_path():
+    with psycopg.connect(**LOGIN) as own:
+        own.execute("select set_config('search_path', '', false)")
+        own.execute("truncate table public.t_log")
+        own.execute("insert into public.t_dict values (5, 'sad')")
+        with own.cursor().copy("copy public.t_dict from stdin") as copy:
+            copy.write("6\tok\n")
+        own.execute("delete from public.t_dict where id > 4")
+
+
+@case
 def the_catalogue_of_a_table_on_a_later_unit():
     with psycopg.connect(**UNITS[1], autocommit=True) as direct:
         direct.execute("create table t_later (id int primary key, m mood, ms mood[], l level)")

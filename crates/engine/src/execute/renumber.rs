@@ -35,17 +35,21 @@ impl Renumbering {
 
     /// What the unit is sent has its own numbers.
     pub(crate) fn sent(&self, execution: &mut Execution) {
-        let Some(numbering) = self.dialect.numbering() else { return };
-        let (types, parameters): (_, &mut [Parameter]) = match execution {
-            Execution::Prepared { types, parameters, .. } => (types, parameters),
-            Execution::Describe { types, .. } => (types, &mut []),
+        match execution {
+            Execution::Prepared { types, parameters, .. } => self.given(types, parameters),
+            Execution::Describe { types, .. } => self.given(types, &mut []),
             Execution::Lifted { .. }
             | Execution::Text(_)
             | Execution::Aside(_)
             | Execution::Reset
             | Execution::Scrub
-            | Execution::Ping => return,
-        };
+            | Execution::Ping => {}
+        }
+    }
+
+    /// The same of what goes with a prepared statement.
+    pub(crate) fn given(&self, types: &mut Arc<[u32]>, parameters: &mut [Parameter]) {
+        let Some(numbering) = self.dialect.numbering() else { return };
         let own = |shown: u32| match shown {
             UNNUMBERED => UNNUMBERED,
             shown => self.numbers.own_type(shown),

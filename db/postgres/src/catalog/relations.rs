@@ -148,7 +148,11 @@ const RELATIONS: &[Relation] = &[
     by_number(&["pg_sequence"], "seqrelid", &[("seqrelid", N)]),
     by_number(&["pg_partitioned_table"], "partrelid", &[("partrelid", N), ("partdefid", N)]),
     by_number(&["pg_policy"], "polrelid", &[("oid", N), ("polrelid", N)]),
-    by_number(&["pg_statistic_ext"], "stxrelid", &[("oid", N), ("stxrelid", N)]),
+    by_number(
+        &["pg_statistic_ext"],
+        "stxrelid",
+        &[("oid", N), ("stxrelid", N), ("stxname", Role::Own)],
+    ),
     by_number(&["pg_publication_rel"], "prrelid", &[("oid", N), ("prrelid", N)]),
     by_number(&["pg_foreign_table"], "ftrelid", &[("ftrelid", N)]),
     Relation {

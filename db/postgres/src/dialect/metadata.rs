@@ -150,7 +150,9 @@ impl Metadata for Postgres {
 
     fn indexes_query(&self) -> Option<String> {
         Some(
-            "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"
+            "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid) \
+             UNION ALL SELECT s.stxname::text, t.relname::text FROM pg_catalog.pg_statistic_ext s JOIN pg_catalog.pg_class t ON t.oid = s.stxrelid \
+             WHERE pg_catalog.pg_table_is_visible(t.oid)"
                 .into(),
         )
     }
@@ -159,6 +161,7 @@ impl Metadata for Postgres {
         Some(
             "SELECT t.relname::text, o.name::text, o.kind FROM pg_catalog.pg_class t JOIN \
              (SELECT x.indrelid, i.relname, 'index' FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+             UNION ALL SELECT s.stxrelid, s.stxname, 'index' FROM pg_catalog.pg_statistic_ext s \
              UNION ALL SELECT k.conrelid, k.conname, 'constraint' FROM pg_catalog.pg_constraint k) o(id, name, kind) ON o.id = t.oid \
              WHERE t.oid >= 16384 AND pg_catalog.pg_table_is_visible(t.oid)"
                 .into(),
