@@ -42,7 +42,13 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
-        modules: &["catalog/calls", "catalog/names", "catalog/number", "catalog/own"],
+        modules: &[
+            "catalog/calls",
+            "catalog/names",
+            "catalog/number",
+            "catalog/own",
+            "catalog/type_numbers",
+        ],
         why: "its catalogue goes by numbers, which functions and casts turn into names",
     },
     Own {

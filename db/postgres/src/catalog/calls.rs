@@ -11,7 +11,7 @@ use pando_sql::{Edits, Span, visit};
 
 use super::names::{Around, Names, Number, literal};
 use super::number;
-use super::relations::is_type_column;
+use super::type_numbers::{regtype, type_number};
 use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
@@ -126,7 +126,7 @@ fn is_text(text: &str) -> bool {
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-fn named(expr: &Expr) -> Option<(&str, Span)> {
+pub(super) fn named(expr: &Expr) -> Option<(&str, Span)> {
     match &expr.node {
         Node::Nested(inner) => named(inner),
         Node::Cast { operand, .. } => named(operand),
@@ -318,7 +318,7 @@ pub(super) fn whole_sizes(
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stands {
+pub(super) enum Stands {
     /// Its value is what is shown.
     Shown,
     /// In another one, or in a condition.
@@ -443,7 +443,7 @@ fn is_cast_to_regclass(expr: &Expr, text: &str) -> bool {
     matches!(&expr.node, Node::Cast { to, .. } if is_regclass(to.of(text)))
 }
 
-fn wrap(span: Span, around: Around, edits: &mut Edits) {
+pub(super) fn wrap(span: Span, around: Around, edits: &mut Edits) {
     edits.around(span, around.before, around.behind);
 }
 
@@ -486,37 +486,6 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
         wrap(expr.span, names.around_definition(label(operand)), edits);
     }
     own_number(operand, names, edits);
-}
-
-/// A type that is looked up by its name is told by the number that is shown; one that is given by that, and whose name is looked at, is found by the unit's own.
-fn regtype(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
-    match (named(operand), stands) {
-        (Some(_), Stands::Within) => type_number(expr, Number::Shown, names, edits),
-        (None, Stands::Shown) if gives_type(operand) => {
-            type_number(operand, Number::Own, names, edits);
-        }
-        (Some(_), Stands::Shown) | (None, Stands::Shown | Stands::Within) => {}
-    }
-}
-
-/// Whether an expression is the number of a type; one that gives a name is looked up as it is.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a filter: every other variant is not what is looked for"
-)]
-fn gives_type(expr: &Expr) -> bool {
-    match &expr.node {
-        Node::Nested(inner) => gives_type(inner),
-        Node::Column(name) => name.parts.last().is_some_and(|last| is_type_column(&last.value)),
-        _ => number(expr).is_some(),
-    }
-}
-
-/// Makes the number of a type the other one.
-fn type_number(expr: &Expr, wanted: Number, names: &Names<'_>, edits: &mut Edits) {
-    if let Some(around) = names.types(wanted) {
-        wrap(expr.span, around, edits);
-    }
 }
 
 /// The text that names the actual table where this one names a logic one.

@@ -9,6 +9,7 @@ mod own;
 mod relation;
 mod relations;
 mod told;
+mod type_numbers;
 mod version;
 
 use std::sync::Arc;

@@ -108,15 +108,15 @@ fn query_of(kind: &Kind) -> Option<&Query> {
 pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Option<Need>> {
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
     for unit in &mut plan.units {
-        let number = number_of(ctx, &unit.target.unit);
+        let number = stand::number_of(ctx, &unit.target.unit);
         let shown = stand::shown_at(ctx.database, &unit.target.unit);
         let columns = stand::columns_at(ctx.database, &unit.target.unit);
         let numbers = match number > 0 && ctx.dialect.numbering().is_some() {
-            false => None,
-            true => match ctx.catalog.numbers(&unit.target.unit) {
-                None => return Ok(Some(Need::Numbers(Arc::clone(&unit.target.unit)))),
-                known => known,
-            },
+            true => ctx.catalog.numbers(&unit.target.unit),
+            false => Some(Arc::default()),
+        };
+        let Some(numbers) = numbers else {
+            return Ok(Some(Need::Numbers(Arc::clone(&unit.target.unit))));
         };
         let view = View {
             database: &ctx.database.name,
@@ -124,7 +124,7 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
             number,
             tables: &shown,
             columns: &columns,
-            numbers: numbers.as_deref(),
+            numbers: (number > 0).then_some(&*numbers),
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;
@@ -145,8 +145,4 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
         }
     }
     Ok(None)
-}
-
-fn number_of(ctx: &Context<'_>, unit: &str) -> usize {
-    ctx.database.units.iter().position(|known| &**known == unit).unwrap_or(0)
 }
