@@ -213,6 +213,11 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
+    /// How numbers that each server gives by itself are known, and changed in values; `None` where clients are told none.
+    fn numbering(&self) -> Option<&dyn crate::numbers::Numbering> {
+        None
+    }
+
     /// How a server is asked for its part in its cluster; `None` where it has none: it answers, or it does not.
     fn health(&self) -> Option<&dyn Health> {
         None

@@ -4,6 +4,7 @@ mod alone;
 mod effects;
 mod health;
 pub(crate) mod metadata;
+mod numbering;
 mod ordering;
 mod relations;
 mod sequences;
@@ -25,6 +26,8 @@ use crate::types::oid;
 
 /// The database that every server has, and that clients log in to when they want none in particular.
 pub(crate) const POSTGRES: &str = "postgres";
+/// The same where that is missing: tools that make databases go there then.
+pub(crate) const TEMPLATE: &str = "template1";
 
 /// PostgreSQL's language, catalogue, order and variables.
 #[derive(Debug, Default, Clone, Copy)]

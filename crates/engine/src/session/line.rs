@@ -84,7 +84,7 @@ pub(in crate::session) async fn run(
     warnings::forget_warnings(session);
     session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
-    own_rows::show_own(session, &stmt.text)?;
+    own_rows::show_own(session, &stmt.text).await?;
     match local::start_local(session, stmt, &given).await? {
         Local::Answered => return Ok(()),
         Local::Instead(other) => return Box::pin(run_instead(session, *other)).await,

@@ -141,6 +141,7 @@ mod tests {
             number: 0,
             tables: &[],
             columns,
+            numbers: None,
             catalog: &Same,
         };
         match MySql.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {

@@ -71,6 +71,7 @@ fn presented(text: &str, number: usize) -> String {
         number,
         tables: &tables,
         columns: &[],
+        numbers: None,
         catalog: &Few,
     };
     let stmt = pando_sql::parse(text, &SYNTAX).unwrap();
@@ -144,6 +145,7 @@ fn columns_are_called_as_their_server_calls_them() {
             number: 1,
             tables: &[],
             columns: &[],
+            numbers: None,
             catalog: &Few,
         };
         let text = format!("{text} information_schema.tables t");

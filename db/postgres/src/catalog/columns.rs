@@ -214,6 +214,7 @@ mod tests {
             number: 0,
             tables: &[],
             columns,
+            numbers: None,
             catalog: &Same,
         };
         match Postgres.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {
