@@ -30,6 +30,7 @@ mod scope;
 mod shortcut;
 mod strategy;
 mod table;
+mod text_keys;
 mod twins;
 mod update;
 mod value;

@@ -14,6 +14,7 @@ use crate::keygen::{self, KeyGenerator};
 use crate::nodes;
 use crate::strategy::Strategy;
 use crate::table::{Audit, KeyColumn, Layout, Parts, Table};
+use crate::text_keys::TextKeys;
 
 /// The one auditor there is.
 const AUDITOR: AlgorithmKind = AlgorithmKind {
@@ -136,11 +137,17 @@ impl Rule {
     }
 }
 
+/// An algorithm, and what it sees of texts.
+struct Built {
+    algorithm: Arc<dyn Algorithm>,
+    text_keys: TextKeys,
+}
+
 /// What tables are built from: algorithms and generators by name, each built once.
 struct Builder<'c> {
     config: &'c rules::Sharding,
     units: &'c [UnitName],
-    algorithms: HashMap<&'c str, Arc<dyn Algorithm>>,
+    algorithms: HashMap<&'c str, Built>,
     generators: HashMap<&'c str, Arc<dyn KeyGenerator>>,
     default_generator: Option<Arc<dyn KeyGenerator>>,
 }
@@ -160,8 +167,12 @@ impl<'c> Builder<'c> {
     ) -> Self {
         let mut algorithms = HashMap::new();
         for (name, algorithm) in config.algorithms.iter() {
-            match algorithm::build(algorithm) {
-                Ok(algorithm) => drop(algorithms.insert(name.as_str(), algorithm)),
+            let built = algorithm::build(algorithm).and_then(|built| {
+                let text_keys = TextKeys::of(algorithm)?;
+                Ok(Built { algorithm: built, text_keys })
+            });
+            match built {
+                Ok(built) => drop(algorithms.insert(name.as_str(), built)),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -228,7 +239,7 @@ impl<'c> Builder<'c> {
         let strategy = config.strategy.as_ref();
         let shards = strategy.and_then(|strategy| strategy_algorithm(&strategy.kind));
         let shards = shards.and_then(|algorithm| self.algorithms.get(algorithm.as_str()));
-        let Some(shards) = shards.and_then(|algorithm| algorithm.shards()) else {
+        let Some(shards) = shards.and_then(|built| built.algorithm.shards()) else {
             let at = strategy.map_or(&config.at, |strategy| &strategy.at);
             let message = format!(
                 "auto table `{}` needs a sharding algorithm that says how many shards there are, as `MOD` or `HASH_MOD`",
@@ -260,7 +271,7 @@ impl<'c> Builder<'c> {
     ) -> Result<Strategy, Problem> {
         let Some(config) = config else { return Ok(Strategy::none()) };
         let Some(name) = strategy_algorithm(&config.kind) else { return Ok(Strategy::none()) };
-        let Some(algorithm) = self.algorithms.get(name.as_str()) else {
+        let Some(Built { algorithm, text_keys }) = self.algorithms.get(name.as_str()) else {
             let message = format!("sharding algorithm `{}` cannot be used", name.value);
             return Err(name.at.problem(message));
         };
@@ -285,6 +296,7 @@ impl<'c> Builder<'c> {
             StrategyKind::Hint { .. } => Strategy::hint(&**algorithm, targets, prefix),
         };
         strategy
+            .map(|strategy| strategy.seeing(*text_keys))
             .map_err(|why| config.at.problem(format!("sharding algorithm `{}`: {why}", name.value)))
     }
 

@@ -91,6 +91,11 @@ const OWN: &[Own] = &[
         why: "it replicates in several ways, each with a vocabulary of its own",
     },
     Own {
+        family: "mysql",
+        modules: &["dialect/folding"],
+        why: "its collations call other spellings equal as a rule, and weigh the same on every server",
+    },
+    Own {
         family: "postgres",
         modules: &["dialect/takes", "dialect/type_name"],
         why: "its types have names in the statements, and decide what is taken as it is",
