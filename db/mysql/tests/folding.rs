@@ -40,6 +40,7 @@ fn folding(collation: &str) -> Folding {
         primary_key: false,
         auto_increment: false,
         nullable: false,
+        invisible: false,
         attribute: Default::default(),
     };
     match MySql.equality(&column) {
