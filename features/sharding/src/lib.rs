@@ -20,6 +20,7 @@ mod literal;
 mod merge;
 mod moment;
 mod named;
+mod narrow;
 mod nodes;
 mod placed;
 mod proof;
