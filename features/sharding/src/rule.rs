@@ -7,6 +7,7 @@ use pando_config::rules::{self, StrategyKind};
 use pando_config::{At, Placed, Problem, suggest};
 use pando_kernel::feature::DataNode;
 use pando_kernel::{AlgorithmKind, AlgorithmSort, UnitName};
+use pando_sql::Fold;
 
 use crate::algorithm::{self, Algorithm};
 use crate::binding;
@@ -47,8 +48,21 @@ impl Rule {
     /// # Errors
     /// Everything that is wrong with it, with places.
     pub fn new(config: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
+        Self::reading(config, units, Fold::Keep)
+    }
+
+    /// The same, for storage units that read names so: an actual table is called as a statement means that writes its name as the section does, in quotes
+    /// or without.
+    ///
+    /// # Errors
+    /// As [`Rule::new`].
+    pub fn reading(
+        config: &rules::Sharding,
+        units: &[UnitName],
+        fold: Fold,
+    ) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let builder = Builder::new(config, units, &mut problems);
+        let builder = Builder { fold, ..Builder::new(config, units, &mut problems) };
         let mut rule = Self::default();
         for (name, table) in config.tables.iter() {
             match builder.table(name, table) {
@@ -150,6 +164,7 @@ struct Builder<'c> {
     algorithms: HashMap<&'c str, Built>,
     generators: HashMap<&'c str, Arc<dyn KeyGenerator>>,
     default_generator: Option<Arc<dyn KeyGenerator>>,
+    fold: Fold,
 }
 
 /// Which level a strategy is for.
@@ -192,7 +207,8 @@ impl<'c> Builder<'c> {
         }
         let snowflake = pando_config::Algorithm::nowhere("SNOWFLAKE", []);
         let default_generator = keygen::build(&snowflake).ok();
-        Self { config, units, algorithms, generators, default_generator }
+        let fold = Fold::Keep;
+        Self { config, units, algorithms, generators, default_generator, fold }
     }
 
     fn table(&self, name: &Placed<String>, config: &rules::Table) -> Result<Table, Problem> {
@@ -216,7 +232,7 @@ impl<'c> Builder<'c> {
             let message = format!("table `{}` has no data node", name.value);
             return Err(config.at.problem(message));
         }
-        let layout = Layout::new(nodes);
+        let layout = Layout::new(nodes::read(nodes, self.fold));
         Ok(Table::new(Parts {
             name: name.value.clone(),
             database: self.strategy(database, Level::Unit, &layout)?,
@@ -252,7 +268,7 @@ impl<'c> Builder<'c> {
             let message = format!("auto table `{}` has no storage unit", name.value);
             return Err(config.at.problem(message));
         }
-        let layout = Layout::new(nodes);
+        let layout = Layout::new(nodes::read(nodes, self.fold));
         Ok(Table::new(Parts {
             name: name.value.clone(),
             database: Strategy::none(),
