@@ -121,10 +121,10 @@ pub fn shown(
             Some(list) => list.iter().map(|one| one.column.clone()).collect(),
         };
         let Some(own) = shows.logic(table, &below) else { continue };
-        check(room.name(), table, (&own, &below))?;
+        check(room.name(), table, &own, &below)?;
         list = Some(match list {
             None => own,
-            Some(list) => over(own, &list, (room.name(), table))?,
+            Some(list) => over(own, &list, room.name(), table)?,
         });
     }
     let list =
@@ -149,7 +149,7 @@ pub fn names(rooms: &[Arc<dyn Feature>]) -> Vec<StoredName> {
     all
 }
 
-fn check(room: &str, table: &str, (own, below): (&[LogicColumn], &[TableColumn])) -> Result<()> {
+fn check(room: &str, table: &str, own: &[LogicColumn], below: &[TableColumn]) -> Result<()> {
     for (at, one) in own.iter().enumerate() {
         let is_again = own.iter().take(at).any(|other| is_called(&other.column, &one.column.name));
         let is_there = |stored: &TableColumn| below.contains(stored);
@@ -167,7 +167,8 @@ fn check(room: &str, table: &str, (own, below): (&[LogicColumn], &[TableColumn])
 fn over(
     own: Vec<LogicColumn>,
     below: &[LogicColumn],
-    (room, table): (&str, &str),
+    room: &str,
+    table: &str,
 ) -> Result<Vec<LogicColumn>> {
     let one = |one: LogicColumn| {
         let find = |stored: &TableColumn| below.iter().find(|below| below.column == *stored);

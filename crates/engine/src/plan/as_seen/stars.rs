@@ -21,7 +21,7 @@ pub(super) fn write(tables: &Tables<'_>, stmt: &Statement, edits: &mut Edits) ->
         let Some(sources) = sources(stmt, select, &is_own) else { continue };
         if sources.iter().any(|source| source.key.is_some()) {
             for item in &select.items {
-                star(tables, stmt, (item, &sources), edits)?;
+                star(tables, stmt, item, &sources, edits)?;
             }
         }
     }
@@ -96,7 +96,8 @@ fn sources(
 fn star(
     tables: &Tables<'_>,
     stmt: &Statement,
-    (item, sources): (&SelectItem, &[Source]),
+    item: &SelectItem,
+    sources: &[Source],
     edits: &mut Edits,
 ) -> Known<()> {
     let (span, of): (Span, Option<&ObjectName>) = match item {

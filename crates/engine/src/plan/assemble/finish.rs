@@ -38,7 +38,7 @@ impl Assembly {
         }
         let mut planned = if self.changes() {
             match self.reads.iter().any(|read| read.is_about_stored) {
-                true => stored::change(ctx, (&self.rest, &self.at), edits, purpose)?,
+                true => stored::change(ctx, &self.rest, &self.at, edits, purpose)?,
                 false => direct(ctx, &parsed(ctx, &edits.apply(&self.rest.text))?, purpose)?,
             }
         } else {

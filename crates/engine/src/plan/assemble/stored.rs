@@ -21,7 +21,8 @@ use crate::plan::{Plan, Planned, Purpose};
 /// What the rooms refuse; where one of these would send it elsewhere.
 pub(super) fn change(
     ctx: &Context<'_>,
-    (stmt, at): (&Statement, &UnitName),
+    stmt: &Statement,
+    at: &UnitName,
     edits: Edits,
     purpose: Purpose,
 ) -> Result<Planned> {

@@ -65,7 +65,7 @@ pub(in crate::plan) enum Info {
 
 impl Info {
     /// A column of a table, as rows of storage units have it.
-    fn of(ctx: &Context<'_>, logic: &str, (columns, at): (Arc<Vec<TableColumn>>, usize)) -> Self {
+    fn of(ctx: &Context<'_>, logic: &str, columns: Arc<Vec<TableColumn>>, at: usize) -> Self {
         match ctx.catalog.logic(logic) {
             None => Self::Column(columns, at),
             Some(turned) => Self::Turned(turned, at),
@@ -399,7 +399,7 @@ impl<'a> Scope<'a> {
                 return Info::Needs(Need::Columns(logic));
             };
             if let Some(at) = columns.iter().position(|c| self.same(&c.name, &column.value)) {
-                return Info::of(self.ctx, &logic, (columns, at));
+                return Info::of(self.ctx, &logic, columns, at);
             }
         }
         Info::Unknown
@@ -408,7 +408,7 @@ impl<'a> Scope<'a> {
     /// A column that a `*` over the only table stands for.
     fn of_star(&self, columns: Arc<Vec<TableColumn>>, at: usize) -> Info {
         match &self.select.from[..] {
-            [TableFactor::Table(table)] => Info::of(self.ctx, &table.name.key(), (columns, at)),
+            [TableFactor::Table(table)] => Info::of(self.ctx, &table.name.key(), columns, at),
             _ => Info::Unknown,
         }
     }
