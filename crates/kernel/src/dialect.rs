@@ -10,6 +10,7 @@ use crate::alone::Alone;
 use crate::column::Column;
 use crate::effects::Effects;
 use crate::error::{Error, Result};
+use crate::folding::Folding;
 use crate::guard::Guard;
 use crate::health::Health;
 use crate::presentation::Presentation;
@@ -352,7 +353,9 @@ pub enum Equality {
     Exact,
     /// When they are the same octets up to spaces at the end.
     Padded,
-    /// By rules of its own: without regard to case, accents, …
+    /// When they fold to the same text: case, accents and what else the collation does not tell apart do not count.
+    Folded(Folding),
+    /// By rules of its own that are not known here.
     Loose,
 }
 

@@ -16,6 +16,7 @@ pub mod error;
 pub mod event;
 pub mod facts;
 pub mod feature;
+pub mod folding;
 pub mod grammar;
 pub mod guard;
 pub mod health;

@@ -251,6 +251,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Attribute::default(),
         }
     }

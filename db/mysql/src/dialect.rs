@@ -2,6 +2,7 @@
 
 mod alone;
 mod effects;
+mod folding;
 mod health;
 mod metadata;
 mod ordering;

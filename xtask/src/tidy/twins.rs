@@ -97,6 +97,11 @@ const OWN: &[Own] = &[
         why: "it replicates in several ways, each with a vocabulary of its own",
     },
     Own {
+        family: "mysql",
+        modules: &["dialect/folding"],
+        why: "its collations call other spellings equal as a rule, and weigh the same on every server",
+    },
+    Own {
         family: "postgres",
         modules: &["dialect/numbering", "dialect/takes", "dialect/type_name"],
         why: "its types have names in the statements, numbers in replies, and decide what is taken as it is",

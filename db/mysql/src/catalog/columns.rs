@@ -122,6 +122,7 @@ mod tests {
                 primary_key: false,
                 auto_increment: false,
                 nullable: true,
+                invisible: false,
                 attribute: Default::default(),
             };
             let names = ["TABLE_NAME", "COLUMN_NAME", "REFERENCED_COLUMN_NAME", "EXPRESSION"];

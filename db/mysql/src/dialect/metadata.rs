@@ -53,6 +53,7 @@ impl Metadata for MySql {
             return Err(Error::internal("a catalogue row of MySQL has seven fields"));
         };
         let column_type = text(column_type)?;
+        let extra = text(extra)?.to_ascii_lowercase();
         Ok(TableColumn {
             name: text(name)?,
             kind: kind_of(&text(data_type)?.to_ascii_lowercase(), &column_type),
@@ -60,8 +61,9 @@ impl Metadata for MySql {
             collation: if collation.is_null() { String::new() } else { text(collation)? },
             collate: String::new(),
             primary_key: text(key)? == "PRI",
-            auto_increment: text(extra)?.to_ascii_lowercase().contains("auto_increment"),
+            auto_increment: extra.contains("auto_increment"),
             nullable: text(nullable)? == "YES",
+            invisible: extra.contains("invisible"),
             attribute: Default::default(),
         })
     }

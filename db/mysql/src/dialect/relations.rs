@@ -98,6 +98,7 @@ impl Relations for MySql {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
         })
     }
@@ -302,6 +303,7 @@ mod tests {
             primary_key: name == "id",
             auto_increment: false,
             nullable: name != "id",
+            invisible: false,
             attribute: Default::default(),
         };
         Carried { is_key: column.primary_key, is_compared: false, column }

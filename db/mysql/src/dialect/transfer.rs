@@ -139,6 +139,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
         };
         Transfer::literal(&MySql, &Field { column: &column, codec: &BinaryRows, bytes }, Some(&to))

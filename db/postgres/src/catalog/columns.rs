@@ -196,6 +196,7 @@ mod tests {
                 primary_key: false,
                 auto_increment: false,
                 nullable: true,
+                invisible: false,
                 attribute: Default::default(),
             };
             Some(Arc::new(["attname", "table_name", "column_name"].map(column).to_vec()))

@@ -46,6 +46,7 @@ impl Catalog for Few {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
         };
         Some(Arc::new(columns.iter().map(column).collect()))

@@ -102,6 +102,7 @@ impl Metadata for Postgres {
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
+            invisible: false,
             attribute: Attribute {
                 relation: u32::try_from(*relation).unwrap_or_default(),
                 number: i16::try_from(*attribute).unwrap_or_default(),

@@ -57,6 +57,7 @@ impl Relations for Postgres {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
         })
     }
@@ -267,6 +268,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
         };
         Carried { column, is_key: false, is_compared: false }

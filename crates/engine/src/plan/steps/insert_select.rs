@@ -93,7 +93,7 @@ pub(in crate::plan) fn take_apart(
                 .map(|name| own(&name.value).cloned().ok_or_else(|| missing(&name.value)))
                 .collect::<Result<Vec<_>>>()?
         }
-        Some(_) | None => known.to_vec(),
+        Some(_) | None => known.iter().filter(|column| !column.invisible).cloned().collect(),
     };
     let (constants, edits) = open_items(stmt, query, &columns, transfer);
     let Some(whole) = with_parentheses(ctx, stmt, insert, query) else { return Ok(Ok(None)) };
