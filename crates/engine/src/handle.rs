@@ -71,6 +71,8 @@ struct Doing {
     waker: Option<Waker>,
     /// Connections of the open transaction, at work or not.
     branches: Vec<Held>,
+    /// Connections that have locks of its application, at work or not.
+    kept: Vec<Held>,
     /// When the first of them came.
     begun: Option<SystemTime>,
     /// The connections for which it waits, while it has what others may wait for.
@@ -234,7 +236,8 @@ impl Handle {
     /// Whether it has connections, or perhaps rows, for which others may wait.
     pub(crate) fn has_some(&self) -> bool {
         let doing = self.doing();
-        !doing.running.is_empty() || !doing.branches.is_empty() || doing.base.is_some()
+        let has_others = !doing.branches.is_empty() || !doing.kept.is_empty();
+        has_others || !doing.running.is_empty() || doing.base.is_some()
     }
 
     /// Waits as [`Handle::taken`] does for a connection of this pool, while others see that it does: for a session that has some already.
@@ -278,6 +281,33 @@ impl Handle {
             doing.branches.push(Held { connector, id, is_running: false });
         }
         self.has_begun(&mut doing);
+    }
+
+    /// Notes a connection that has locks of its application from here on, whatever becomes of transactions.
+    pub(crate) fn keeps(&self, connection: &Connection) {
+        if let Some(connector) = connection.connector() {
+            let id = connection.token().id;
+            self.doing().kept.push(Held { connector, id, is_running: false });
+        }
+    }
+
+    /// Notes that a connection has such locks no more.
+    pub(crate) fn keeps_no_more(&self, connection: &Connection) {
+        let Some(connector) = connection.connector() else { return };
+        let id = connection.token().id;
+        let is_it = |held: &Held| held.id == id && Arc::ptr_eq(&held.connector, &connector);
+        self.doing().kept.retain(|held| !is_it(held));
+    }
+
+    /// How many connections that this opens it keeps so.
+    pub(crate) fn kept(&self, connector: &Arc<dyn Connector>) -> usize {
+        self.doing().kept.iter().filter(|held| Arc::ptr_eq(&held.connector, connector)).count()
+    }
+
+    /// Whether it keeps the connection with this number so.
+    pub(crate) fn keeps_number(&self, connector: &Arc<dyn Connector>, id: u64) -> bool {
+        let doing = self.doing();
+        doing.kept.iter().any(|held| held.id == id && Arc::ptr_eq(&held.connector, connector))
     }
 
     /// Notes that a transaction of type BASE begins, by its number.
@@ -324,6 +354,7 @@ impl Handle {
     pub(crate) fn stand(&self) -> Option<(Stand, Option<Queued>)> {
         let doing = self.doing();
         let mut held = doing.branches.clone();
+        held.extend(doing.kept.iter().cloned());
         for running in &doing.running {
             let id = running.token.id;
             let same = |held: &&mut Held| {

@@ -56,6 +56,8 @@ pub enum Because {
     MovesRow,
     /// It changes the first rows only, and each of several shards or copies would choose its own.
     LimitedChange,
+    /// It calls what takes or frees a lock of the session, which is done before the rest of it.
+    TakesLock,
 }
 
 impl Because {
@@ -63,7 +65,11 @@ impl Because {
     pub fn is_of_several(self) -> bool {
         match self {
             Self::Unmerged | Self::Uncarried | Self::SpansShards => true,
-            Self::Forbidden | Self::Unsupported | Self::MovesRow | Self::LimitedChange => false,
+            Self::Forbidden
+            | Self::Unsupported
+            | Self::MovesRow
+            | Self::LimitedChange
+            | Self::TakesLock => false,
         }
     }
 }

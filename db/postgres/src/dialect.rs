@@ -3,6 +3,7 @@
 mod alone;
 mod effects;
 mod health;
+mod locks;
 pub(crate) mod metadata;
 mod ordering;
 mod relations;
@@ -133,6 +134,10 @@ impl Language for Postgres {
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
         Some(self)
+    }
+
+    fn lock_functions(&self) -> &'static [pando_kernel::LockFunction] {
+        &locks::FUNCTIONS
     }
 
     fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {

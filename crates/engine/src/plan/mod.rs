@@ -46,8 +46,9 @@ use steps::chosen_rows;
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
 pub(crate) use steps::insert_select::taken;
+pub(crate) use steps::lock_calls::{LockArgument, LockCall};
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
-pub use steps::{ChosenRows, FirstRows, InSteps, InsertSelect, MovedTable, Steps};
+pub use steps::{ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, MovedTable, Steps};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
@@ -59,7 +60,9 @@ pub use template::parameterize::lifted::{Chance, Lifted};
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
-            leftovers::check(ctx, stmt)?;
+            if let Err(refusal) = leftovers::check(ctx, stmt) {
+                return in_steps(ctx, stmt, refusal);
+            }
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
             let planned =

@@ -22,6 +22,7 @@ use crate::session::reply::pull::{finish, whole};
 use crate::session::request::{executable, execute, text};
 use crate::session::settings::Settings;
 use crate::session::statement::{prepare, reset, stand};
+use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
 
@@ -35,6 +36,7 @@ impl Session {
             cursors: Cursors::default(),
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
+            locks: HeldLocks::default(),
         };
         stand::start_variables(&mut session)?;
         Ok(session)

@@ -23,6 +23,7 @@ use place::Place;
 use reply::Outbox;
 use settings::Settings;
 use transaction::Work;
+use transaction::locks::HeldLocks;
 use transaction::temporary::TemporaryTables;
 
 pub(crate) use connections::ask::{answer, undress};
@@ -38,4 +39,5 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     temporary: TemporaryTables,
+    locks: HeldLocks,
 }

@@ -3,6 +3,7 @@
 pub(in crate::plan) mod chosen_rows;
 pub(in crate::plan) mod first_rows;
 pub(in crate::plan) mod insert_select;
+pub(in crate::plan) mod lock_calls;
 pub(in crate::plan) mod move_rows;
 
 use pando_kernel::error::{Because, Error, Result};
@@ -15,6 +16,7 @@ use super::special::temporary;
 pub use chosen_rows::ChosenRows;
 pub use first_rows::FirstRows;
 pub use insert_select::InsertSelect;
+pub use lock_calls::LockCalls;
 pub use move_rows::MovedTable;
 
 /// What a statement becomes that runs as several, with the parts it was taken into.
@@ -28,6 +30,8 @@ pub enum Steps {
     ChosenRows(ChosenRows),
     /// The keys of the first rows are read, then the rows that have them are changed.
     FirstRows(FirstRows),
+    /// Locks of the session are taken or freed, then the rest runs.
+    Locks(LockCalls),
 }
 
 /// A statement that runs in steps.
@@ -56,6 +60,9 @@ pub(crate) fn in_steps(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> R
 
 fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<Steps>> {
     let Some(because) = refusal.refusal() else { return Ok(Ok(None)) };
+    if because == Because::TakesLock {
+        return lock_calls::take_apart(ctx, stmt).map(|calls| Ok(Some(Steps::Locks(calls))));
+    }
     if !may_step(ctx, stmt) {
         return Ok(Ok(None));
     }
