@@ -13,7 +13,9 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, assembly, planning};
-use crate::session::steps::{chosen_rows, first_rows, frame, insert_select, lock_calls, move_rows};
+use crate::session::steps::{
+    chosen_rows, first_rows, frame, insert_select, lock_calls, locked_rows, move_rows,
+};
 use crate::session::transaction::base;
 
 /// Runs a statement in steps: all that can be known without its rows is asked before the first of them is read.
@@ -24,9 +26,15 @@ pub(in crate::session) async fn start_in_steps(
     given: &Given,
     steps: Steps,
 ) -> Result<()> {
-    if let Steps::Locks(parts) = &steps {
-        return lock_calls::start_lock_calls(session, live, given, parts).await;
-    }
+    let steps = match steps {
+        Steps::Locks(parts) => {
+            return lock_calls::start_lock_calls(session, live, given, &parts).await;
+        }
+        Steps::LockedRows(parts) => {
+            return locked_rows::start_locked_rows(session, live, stmt, given, parts).await;
+        }
+        others => others,
+    };
     admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     frame::refuse_cut_reads(session, live)?;
@@ -43,7 +51,7 @@ pub(in crate::session) async fn start_in_steps(
         Steps::FirstRows(parts) => {
             first_rows::start_first_rows(session, live, stmt, given, &parts).await
         }
-        Steps::Locks(_) => Err(Error::internal("locks are taken before")),
+        Steps::Locks(_) | Steps::LockedRows(_) => Err(Error::internal("locks are taken before")),
     }
 }
 
@@ -65,7 +73,9 @@ pub(in crate::session) async fn describe_in_steps(
             Ok(Description { parameters: Vec::new(), columns: None })
         }
         // With parameters it is described as it would run on one shard.
-        Steps::MoveRows(_) | Steps::FirstRows(_) | Steps::Locks(_) => Err(found.refusal),
+        Steps::MoveRows(_) | Steps::FirstRows(_) | Steps::Locks(_) | Steps::LockedRows(_) => {
+            Err(found.refusal)
+        }
     }
 }
 
@@ -94,6 +104,10 @@ pub(in crate::session) async fn shown_steps(
         Steps::Locks(parts) => {
             units = lock_calls::shown_calls(live, given, &parts)?;
             Vec::new()
+        }
+        Steps::LockedRows(parts) => {
+            let text = format!("{}{}", parts.candidates, locked_rows::first_page(given, &parts)?);
+            vec![(text.into(), parts.candidate_parameters)]
         }
     };
     let syntax = live.database.dialect.syntax();

@@ -134,7 +134,17 @@ async fn free(session: &mut Session, live: &Arc<LiveDatabase>, asked: &Asked) ->
         return Ok(Value::Null);
     }
     let undo = undo_of(asked);
-    if session.locks.forget_freed(&asked.home, &asked.key, &undo) {
+    if !asked.function.is_numbered && session.locks.are_at(&asked.home) {
+        let (home, key, own) = (asked.home.clone(), asked.key.clone(), undo.clone());
+        // What is the same name to the server has the same key, but not always the other way round.
+        let note = move |held: &mut HeldLocks, value: &Value| {
+            if is_granted(value) && !held.forget_freed(&home, &key, Some(&own)) {
+                held.forget_freed(&home, &key, None);
+            }
+        };
+        return locks::call(session, live, &asked.home, &undo, note).await;
+    }
+    if session.locks.forget_freed(&asked.home, &asked.key, Some(&undo)) {
         return locks::call(session, live, &asked.home, &undo, |_, _| ()).await;
     }
     match asked.function.unheld {

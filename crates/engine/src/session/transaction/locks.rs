@@ -124,13 +124,26 @@ impl HeldLocks {
         }
     }
 
-    /// Forgets one taking of a lock that the session is to free, when it has that.
-    pub(in crate::session) fn forget_freed(&mut self, home: &Home, key: &str, undo: &str) -> bool {
+    /// Whether a home's connection has some.
+    pub(in crate::session) fn are_at(&self, home: &Home) -> bool {
+        self.lines.iter().any(|line| line.home == *home)
+    }
+
+    /// Forgets one taking of a lock that the session is to free, by this text or by any, when it has that.
+    pub(in crate::session) fn forget_freed(
+        &mut self,
+        home: &Home,
+        key: &str,
+        undo: Option<&str>,
+    ) -> bool {
         let Some(line) = self.lines.iter_mut().find(|line| line.home == *home) else {
             return false;
         };
-        let is_it =
-            |lock: &Lock| lock.until == Until::Freed && lock.key == key && lock.undo == undo;
+        let is_it = |lock: &Lock| {
+            lock.until == Until::Freed
+                && lock.key == key
+                && undo.is_none_or(|undo| lock.undo == undo)
+        };
         let at = line.locks.iter().rposition(is_it);
         at.map(|at| line.locks.remove(at)).is_some()
     }
