@@ -1,5 +1,7 @@
 //! What others may know and do about a session: see what it is at, cancel that, end it.
 
+mod kept;
+
 use std::cmp::Reverse;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -281,33 +283,6 @@ impl Handle {
             doing.branches.push(Held { connector, id, is_running: false });
         }
         self.has_begun(&mut doing);
-    }
-
-    /// Notes a connection that has locks of its application from here on, whatever becomes of transactions.
-    pub(crate) fn keeps(&self, connection: &Connection) {
-        if let Some(connector) = connection.connector() {
-            let id = connection.token().id;
-            self.doing().kept.push(Held { connector, id, is_running: false });
-        }
-    }
-
-    /// Notes that a connection has such locks no more.
-    pub(crate) fn keeps_no_more(&self, connection: &Connection) {
-        let Some(connector) = connection.connector() else { return };
-        let id = connection.token().id;
-        let is_it = |held: &Held| held.id == id && Arc::ptr_eq(&held.connector, &connector);
-        self.doing().kept.retain(|held| !is_it(held));
-    }
-
-    /// How many connections that this opens it keeps so.
-    pub(crate) fn kept(&self, connector: &Arc<dyn Connector>) -> usize {
-        self.doing().kept.iter().filter(|held| Arc::ptr_eq(&held.connector, connector)).count()
-    }
-
-    /// Whether it keeps the connection with this number so.
-    pub(crate) fn keeps_number(&self, connector: &Arc<dyn Connector>, id: u64) -> bool {
-        let doing = self.doing();
-        doing.kept.iter().any(|held| held.id == id && Arc::ptr_eq(&held.connector, connector))
     }
 
     /// Notes that a transaction of type BASE begins, by its number.

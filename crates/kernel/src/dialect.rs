@@ -12,7 +12,6 @@ use crate::effects::Effects;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::health::Health;
-use crate::locks::LockFunction;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
@@ -129,11 +128,6 @@ pub trait Language: Send + Sync + Debug {
     /// How servers tell who waits for whom; `None` where nobody waits for others for long.
     fn waits(&self) -> Option<&dyn Waits> {
         None
-    }
-
-    /// The functions that take and free locks of applications, sorted by their names; none where there are no such locks.
-    fn lock_functions(&self) -> &'static [LockFunction] {
-        &[]
     }
 
     /// The same family, read as clients of this door (named by its family) write it: for families that serve every door. `None` where one reading

@@ -122,10 +122,6 @@ impl Language for MySql {
         Some(self)
     }
 
-    fn lock_functions(&self) -> &'static [pando_kernel::LockFunction] {
-        &locks::FUNCTIONS
-    }
-
     fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
         Some(self)
     }

@@ -136,10 +136,6 @@ impl Language for Postgres {
         Some(self)
     }
 
-    fn lock_functions(&self) -> &'static [pando_kernel::LockFunction] {
-        &locks::FUNCTIONS
-    }
-
     fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
         Some(self)
     }

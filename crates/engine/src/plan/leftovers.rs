@@ -128,7 +128,7 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
         for word in words.map(str::to_ascii_lowercase) {
-            if lock_calls::named(ctx.dialect.lock_functions(), &word).is_some() {
+            if lock_calls::named(ctx, &word).is_some() {
                 let because = match lock_calls::lists_items(ctx, stmt) {
                     true => Because::TakesLock,
                     false => Because::Unsupported,

@@ -96,16 +96,13 @@ pub(in crate::plan) fn function_of(
         [schema] => schema.value.eq_ignore_ascii_case("pg_catalog"),
         _ => false,
     };
-    named(ctx.dialect.lock_functions(), &name.value).filter(|_| is_the_servers)
+    named(ctx, &name.value).filter(|_| is_the_servers)
 }
 
 /// The same by a word.
-pub(in crate::plan) fn named(
-    functions: &'static [LockFunction],
-    name: &str,
-) -> Option<&'static LockFunction> {
-    let same = |function: &&LockFunction| function.name.eq_ignore_ascii_case(name);
-    functions.iter().find(same)
+pub(in crate::plan) fn named(ctx: &Context<'_>, name: &str) -> Option<&'static LockFunction> {
+    let functions = ctx.dialect.waits()?.lock_functions();
+    functions.iter().find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
 /// Takes the statement apart.
@@ -254,6 +251,7 @@ impl Finder<'_> {
         self.note(function, expr, call, stands)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn of_item(&mut self, expr: &Expr, alias: Option<&Ident>) -> Result<()> {
         let is_call = match &unwrapped(expr).node {
             Node::Function(call) => function_of(self.ctx, call).is_some(),
@@ -331,6 +329,7 @@ impl Finder<'_> {
     }
 
     /// An expression that is asked for, where it is the same whenever it is computed.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
     fn computed(&self, function: &LockFunction, expr: &Expr) -> Result<LockArgument> {
         let mut is_fixed = true;
         let mut parameters = Vec::new();
@@ -360,6 +359,7 @@ impl Finder<'_> {
 }
 
 /// What a cast of a whole number to a whole number is: the number.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn whole<'a>(expr: &'a Expr, text: &str) -> &'a Expr {
     match &expr.node {
         Node::Nested(inner) => whole(inner, text),
@@ -376,6 +376,7 @@ fn whole<'a>(expr: &'a Expr, text: &str) -> &'a Expr {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn unwrapped(expr: &Expr) -> &Expr {
     match &expr.node {
         Node::Nested(inner) | Node::Cast { operand: inner, .. } => unwrapped(inner),

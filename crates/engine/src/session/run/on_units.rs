@@ -64,7 +64,7 @@ pub(in crate::session) async fn run_merged(
 ) -> Result<()> {
     let live = &session.place.live()?;
     let mut given = given.clone();
-    let plan = Arc::new(ready::on_leaders(session, live, stmt, &mut given, merged).await?);
+    let plan = Arc::new(ready::on_leaders(session, live, stmt, &given, merged).await?);
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     entry::run_plan(session, Run { live, stmt, plan: &plan }, &mut given).await
 }

@@ -33,7 +33,10 @@ pub(in crate::session) async fn start_in_steps(
         Steps::LockedRows(parts) => {
             return locked_rows::start_locked_rows(session, live, stmt, given, parts).await;
         }
-        others => others,
+        others @ (Steps::InsertSelect(_)
+        | Steps::MoveRows(_)
+        | Steps::ChosenRows(_)
+        | Steps::FirstRows(_)) => others,
     };
     admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
