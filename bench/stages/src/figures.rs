@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::measure::{self, Cost};
-use crate::{Outcome, stage};
+use crate::{Outcome, stages};
 
 /// Whether measured figures replace those that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn compare(names: &[&str], keep: Keep) -> Outcome<String> {
         "{:<38} {:>12} {:>12} {:>8} {:>11} {:>8}\n",
         "stage", "instructions", "before", "change", "allocations", "before"
     );
-    let stages: Vec<_> = stage::all().filter(|stage| wanted(stage.name)).collect();
+    let stages: Vec<_> = stages::all().filter(|stage| wanted(stage.name)).collect();
     if stages.is_empty() {
         return Err("no stage is named so; see --list".into());
     }
@@ -84,7 +84,7 @@ fn read(text: &str) -> Outcome<BTreeMap<String, Cost>> {
 /// In the order of the stages; what is no stage any more is left out.
 fn write(figures: &BTreeMap<String, Cost>) -> Outcome<String> {
     let mut text = HEAD.to_owned();
-    for stage in stage::all() {
+    for stage in stages::all() {
         if let Some(cost) = figures.get(stage.name) {
             let Cost { instructions, allocations } = cost;
             writeln!(text, "{:<38} {instructions:>10.0} {allocations:>7.1}", stage.name)?;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn written_figures_are_read_again_and_broken_lines_are_refused() {
-        let name = stage::all().next().unwrap().name;
+        let name = stages::all().next().unwrap().name;
         let cost = Cost { instructions: 1234.0, allocations: 2.5 };
         let text = write(&BTreeMap::from([(name.to_owned(), cost)])).unwrap();
         assert_eq!(read(&text).unwrap()[name], cost);

@@ -8,19 +8,19 @@ mod line;
 mod measure;
 mod merge;
 mod mysql;
+mod outcome;
 mod plan;
 mod postgres;
 mod route;
 mod shop;
 mod stage;
+mod stages;
 mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a stage, a measurement or a file may fail with; printed and nothing else.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Outcome<T = ()> = Result<T, Failure>;
+use outcome::{Failure, Outcome};
 
 const USAGE: &str = "\
 stages [NAME…]            measures all stages, or those whose names begin so, and compares with figures.txt
@@ -47,9 +47,9 @@ fn main() -> ExitCode {
 fn obey(arguments: &[&str]) -> Outcome<String> {
     match arguments {
         ["--rehearse", names @ ..] => measure::rehearse(names).map(|()| String::new()),
-        ["--profile", name] => measure::profile(stage::named(name)?),
+        ["--profile", name] => measure::profile(stages::named(name)?),
         ["--list"] => {
-            let lines = stage::all().map(|stage| format!("{:<36} per {}\n", stage.name, stage.of));
+            let lines = stages::all().map(|stage| format!("{:<36} per {}\n", stage.name, stage.of));
             Ok(lines.collect())
         }
         ["--help" | "-h"] => Ok(format!("{USAGE}\n")),
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_stage_does_its_work() {
-        for stage in stage::all() {
+        for stage in stages::all() {
             (stage.run)(3).unwrap_or_else(|failure| panic!("{}: {failure}", stage.name));
         }
     }

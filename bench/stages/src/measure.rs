@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::stage::{self, Stage};
-use crate::{Failure, Outcome};
+use crate::stage::Stage;
+use crate::{Failure, Outcome, stages};
 
 /// Instructions and allocations, per thing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +59,7 @@ fn mark() {
 /// The first that a stage meets.
 pub(crate) fn rehearse(names: &[&str]) -> Outcome {
     for name in names {
-        let stage = stage::named(name)?;
+        let stage = stages::named(name)?;
         // What is made once in a process, as a random generator's seed, belongs to nobody.
         (stage.run)(1)?;
         mark();

@@ -1,6 +1,6 @@
-//! The list of stages, in the order a statement meets them.
+//! What a stage is.
 
-use crate::{Failure, Outcome, line, merge, mysql, plan, postgres, route, text};
+use crate::outcome::Outcome;
 
 /// One stage.
 #[derive(Debug)]
@@ -20,27 +20,4 @@ pub(crate) struct Stage {
 /// A stage with the usual number of operations.
 pub(crate) const fn of(name: &'static str, of: &'static str, run: fn(u32) -> Outcome) -> Stage {
     Stage { name, of, times: 500, each: 1, run }
-}
-
-/// Every stage.
-pub(crate) fn all() -> impl Iterator<Item = &'static Stage> {
-    let groups = [
-        postgres::STAGES,
-        mysql::STAGES,
-        text::STAGES,
-        route::STAGES,
-        plan::STAGES,
-        merge::STAGES,
-        line::STAGES,
-    ];
-    groups.into_iter().flatten()
-}
-
-/// The stage of this name.
-///
-/// # Errors
-/// When there is none.
-pub(crate) fn named(name: &str) -> Outcome<&'static Stage> {
-    let found = all().find(|stage| stage.name == name);
-    found.ok_or_else(|| Failure::from(format!("no stage is named `{name}`; see --list")))
 }

@@ -7,7 +7,6 @@ use crate::analysis::{Analysis, Result};
 use crate::lookup::Mention;
 use crate::outlet::Outlet;
 use crate::scope::{Columns, Label, Nature, Scope, Source};
-use crate::stop::Stop;
 use crate::uses::{Place, Reference};
 
 impl<'a> Analysis<'a> {
@@ -16,7 +15,8 @@ impl<'a> Analysis<'a> {
             self.query(query, &Outlet::Result)?;
         }
         let Some(table) = &copy.table else { return Ok(()) };
-        self.fields(table, copy.columns.as_deref())?;
+        let list = Listing { columns: copy.columns.as_deref(), at: copy.columns_at };
+        self.fields(table, list)?;
         self.over(
             table,
             |analysis, filter: Option<&'a Expr>| analysis.clause(filter),
@@ -25,7 +25,8 @@ impl<'a> Analysis<'a> {
     }
 
     pub(crate) fn load(&mut self, load: &'a Load) -> Result<()> {
-        self.fields(&load.table, load.columns.as_deref())?;
+        let list = Listing { columns: load.columns.as_deref(), at: load.columns_at };
+        self.fields(&load.table, list)?;
         self.over(&load.table, Self::assignments, &load.assignments)
     }
 
@@ -44,18 +45,21 @@ impl<'a> Analysis<'a> {
         Ok(())
     }
 
-    /// The columns that lines are made of.
-    fn fields(&mut self, table: &'a ObjectName, columns: Option<&'a [Ident]>) -> Result<()> {
+    /// The columns that lines are made of: those listed, or all in the table's order.
+    fn fields(&mut self, table: &'a ObjectName, list: Listing<'a>) -> Result<()> {
         self.other(table.span);
+        let names = list.columns;
         let Columns::Known(own) = self.columns_of(table)? else {
-            self.others.extend(columns.into_iter().flatten().map(|name| name.span));
+            self.others.extend(names.into_iter().flatten().map(|name| name.span));
             return Ok(());
         };
-        let Some(names) = columns else {
-            let shown = self.shown(table.span);
-            return Err(Stop::unclear(format!(
-                "lines of all columns of `{shown}` need a column list"
-            )));
+        let Some(names) = names else {
+            for (at, of) in own.iter().enumerate() {
+                let Some(of) = of.carries.origin().cloned() else { continue };
+                let (span, by) = (Span::at(list.at), Reference::Position);
+                self.put(Mention { of, span, qualifier: None, by }, Place::Field { at });
+            }
+            return Ok(());
         };
         for (at, name) in names.iter().enumerate() {
             let found = own.iter().find(|one| self.is_called(one.name.as_deref(), name));
@@ -67,4 +71,10 @@ impl<'a> Analysis<'a> {
         }
         Ok(())
     }
+}
+
+/// The column list of a statement with lines, and where it stands or would stand.
+struct Listing<'a> {
+    columns: Option<&'a [Ident]>,
+    at: u32,
 }

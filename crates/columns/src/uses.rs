@@ -231,7 +231,9 @@ pub enum Place {
     },
     /// A column of ON CONFLICT (…).
     ConflictTarget,
-    /// A column in the list of COPY or LOAD DATA.
+    /// A column of the lines of COPY or LOAD DATA. [`Reference::Position`] where they list none: it is then counted among
+    /// all columns of the table. COPY has no fields for columns that the server computes, and the engine refuses such
+    /// statements of tables that have any.
     Field {
         /// Its place in each line, from 0.
         at: usize,

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use pando_kernel::Effectful;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::route::UnitName;
+use pando_kernel::{Effectful, LogicColumns};
 
 /// A table's key to the units that have it, in unit order.
 pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
@@ -34,6 +34,8 @@ pub(crate) struct UnitCatalog {
 struct Known {
     epoch: u64,
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
+    /// Those of these tables of which some columns are not as they are stored.
+    logic: HashMap<String, Arc<LogicColumns>>,
     tables: Option<Arc<TableMap>>,
     spellings: Option<Arc<Spellings>>,
     sequences: Option<Arc<TableMap>>,
@@ -62,17 +64,32 @@ impl UnitCatalog {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Remembers the columns of a logic table (by its key), unless a definition has changed since `epoch`.
-    pub(crate) fn learn_columns(&self, epoch: u64, table: String, columns: Vec<TableColumn>) {
+    /// Remembers the columns of a logic table (by its key) as they are stored, and as clients see them where that is
+    /// another thing; not if a definition has changed since `epoch`.
+    pub(crate) fn learn_columns(
+        &self,
+        epoch: u64,
+        table: String,
+        stored: Vec<TableColumn>,
+        logic: Option<LogicColumns>,
+    ) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return;
         }
         if known.columns.len() >= MAX_TABLES {
             known.columns.clear();
+            known.logic.clear();
         }
         // Within an epoch a table keeps its columns: what is planned with them must not meet others halfway.
-        known.columns.entry(table).or_insert_with(|| Arc::new(columns));
+        if known.columns.contains_key(&table) {
+            return;
+        }
+        let told = logic.as_ref().map_or(stored, LogicColumns::told);
+        known.columns.insert(table.clone(), Arc::new(told));
+        if let Some(logic) = logic {
+            known.logic.insert(table, Arc::new(logic));
+        }
     }
 
     /// Remembers which tables and sequences exist where, unless a definition has changed since `epoch`.
@@ -197,6 +214,11 @@ impl Catalog for UnitCatalog {
         known.columns.get(table).cloned()
     }
 
+    fn logic(&self, table: &str) -> Option<Arc<LogicColumns>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.logic.get(table).cloned()
+    }
+
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.indexes.clone()
@@ -230,5 +252,50 @@ impl Catalog for UnitCatalog {
     fn tables(&self) -> Option<Arc<TableMap>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.tables.clone()
+    }
+}
+
+/// The same with tables' columns as they are stored.
+#[derive(Debug)]
+pub(crate) struct AsStored<'a>(pub(crate) &'a dyn Catalog);
+
+impl Catalog for AsStored<'_> {
+    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
+        match self.0.logic(table) {
+            Some(logic) => Some(Arc::clone(&logic.stored)),
+            None => self.0.columns(table),
+        }
+    }
+
+    fn epoch(&self) -> u64 {
+        self.0.epoch()
+    }
+
+    fn tables(&self) -> Option<Arc<TableMap>> {
+        self.0.tables()
+    }
+
+    fn spellings(&self) -> Option<Arc<Spellings>> {
+        self.0.spellings()
+    }
+
+    fn sequences(&self) -> Option<Arc<TableMap>> {
+        self.0.sequences()
+    }
+
+    fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
+        self.0.indexes()
+    }
+
+    fn names(&self, units: &[UnitName]) -> Option<Arc<Names>> {
+        self.0.names(units)
+    }
+
+    fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
+        self.0.effectful(unit)
+    }
+
+    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
+        self.0.aggregates()
     }
 }

@@ -77,6 +77,8 @@ impl Default for Settings {
 pub struct LiveDatabase {
     /// The database.
     pub database: Database,
+    /// The same below the rooms that have columns stored otherwise than clients see them, where it has some.
+    below: Option<Database>,
     /// Pools with the names of their storage units, sorted by these: there are few, and each statement looks for one.
     pools: Vec<(UnitName, Pool)>,
     /// Members of groups that lead none.
@@ -120,6 +122,7 @@ impl LiveDatabase {
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
         let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
         Self {
+            below: database.below(),
             database,
             followers,
             pools,
@@ -142,6 +145,11 @@ impl LiveDatabase {
         let before = before.map(|before| (&before.database, &*before.doubts));
         self.doubts = Arc::new(Doubts::of(&self.database, before));
         self
+    }
+
+    /// The database below the rooms that have columns stored otherwise than clients see them.
+    pub(crate) fn below(&self) -> &Database {
+        self.below.as_ref().unwrap_or(&self.database)
     }
 
     /// Where sessions stand that have no database to stand in: it has no name and no storage units.
@@ -194,6 +202,7 @@ impl LiveDatabase {
                 dialect,
             };
             Arc::new(Self {
+                below: database.below(),
                 database,
                 pools: self.pools.clone(),
                 followers: self.followers.clone(),

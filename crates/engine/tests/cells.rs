@@ -257,11 +257,11 @@ fn two_rooms_do_not_turn_one_column() {
 #[test]
 fn bulk_data_is_never_passed_as_it_is_stored() {
     let mut house = filled();
-    for sql in ["COPY zero_t (id, name) TO STDOUT", "COPY zero_t TO STDOUT"] {
-        let error = house.fails(sql);
-        assert!(error.to_string().contains("COPY"), "{error}");
-        assert_eq!(house.sent_of(sql), 0);
-    }
+    // In text a server writes another mark for NULL as a value of the same letters.
+    let sql = "COPY zero_t (id, name) TO STDOUT (NULL 'nil')";
+    let error = house.fails(sql);
+    assert!(error.to_string().contains("COPY"), "{error}");
+    assert_eq!(house.sent_of(sql), 0);
     // A query's rows are read and written as lines, which is for rows in a server's own form.
     let error = house.fails(&format!("COPY ({ONE}) TO STDOUT"));
     assert!(error.to_string().contains("bulk data"), "{error}");

@@ -11,7 +11,15 @@ use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::BoxFuture;
 
 use crate::cluster::Cluster;
-use crate::leaving::Unsettled;
+
+/// Transactions in doubt as they concern storage units that are to go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unsettled {
+    /// Those that have a part there or are decided there, each with its storage unit.
+    pub transactions: Vec<(String, String)>,
+    /// The storage units that did not answer.
+    pub silent: Vec<String>,
+}
 
 /// The process: builds rooms, opens pools, serves. The governor decides what.
 pub trait House: Send + Sync + Debug {

@@ -20,15 +20,6 @@ const NAMED: usize = 3;
 /// Where a storage unit stands.
 type Place = (String, u16, String);
 
-/// Transactions in doubt as they concern storage units that are to go.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unsettled {
-    /// Those that have a part there or are decided there, each with its storage unit.
-    pub transactions: Vec<(String, String)>,
-    /// The storage units that did not answer.
-    pub silent: Vec<String>,
-}
-
 /// Waits until nothing is in doubt on storage units that the model has no more.
 ///
 /// # Errors

@@ -24,8 +24,7 @@ mod waits;
 
 pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};
-pub use house::{Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Served};
-pub use leaving::Unsettled;
+pub use house::{Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Served, Unsettled};
 pub use state::Keeper;
 
 /// So that the README's example is a test.

@@ -5,15 +5,21 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::effects::Effectful;
+use crate::logic::LogicColumns;
 use crate::route::UnitName;
 use crate::table::TableColumn;
 
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is
 /// a `Need`.
 pub trait Catalog: Send + Sync + Debug {
-    /// The columns of a logic table (by its key), in table order; `None` when not read yet. An empty list: the table
-    /// does not exist.
+    /// The columns of a logic table (by its key) as clients see them, in the order that `*` gives; `None` when not read
+    /// yet. An empty list: the table does not exist.
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>>;
+
+    /// The same with what is stored of each; `None` where all are as they are stored, or nothing was read yet.
+    fn logic(&self, _table: &str) -> Option<Arc<LogicColumns>> {
+        None
+    }
 
     /// For each actual table's key the units that have it; `None` when not read yet.
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>>;

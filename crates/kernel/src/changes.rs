@@ -1,5 +1,6 @@
 //! What rooms change of a statement on its way in: pieces of its text, and values before they are stored or compared.
 
+use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -55,6 +56,28 @@ pub struct Changes {
     texts: Vec<(&'static str, Edits)>,
     literals: Vec<TurnedLiteral>,
     parameters: Vec<TurnedParameter>,
+    /// What of the statement's text is the engine's.
+    added: Vec<Span>,
+    fields: Vec<TurnedField>,
+}
+
+/// Where a turned value goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Put {
+    /// In the place of the one that is written.
+    InPlace,
+    /// Behind that, which stays or is turned by itself, and behind this text.
+    Behind(Cow<'static, str>),
+}
+
+impl Put {
+    /// What stands in front of it; `None` in the place of what is written.
+    pub fn front(&self) -> Option<&str> {
+        match self {
+            Self::InPlace => None,
+            Self::Behind(front) => Some(front),
+        }
+    }
 }
 
 /// A literal that goes as another value.
@@ -66,8 +89,8 @@ pub struct TurnedLiteral {
     pub value: Value,
     /// What becomes of it.
     pub turn: Turn,
-    /// It is put in, behind a comma, and the literal stays.
-    pub is_further: bool,
+    /// Where it goes.
+    pub put: Put,
 }
 
 /// A bound parameter that goes as another value.
@@ -79,11 +102,34 @@ pub struct TurnedParameter {
     pub index: u32,
     /// What becomes of its value.
     pub turn: Turn,
-    /// It is put in, behind a comma, and the parameter stays.
+    /// Where it goes.
+    pub put: Put,
+}
+
+/// A field of bulk data that goes as another value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnedField {
+    /// Its place in each line that the client sends, from 0.
+    pub at: usize,
+    /// What becomes of its value.
+    pub turn: Turn,
+    /// It is put in as the field behind it, and the field stays.
     pub is_further: bool,
 }
 
 impl Changes {
+    /// Of a statement in whose text these parts are the engine's own.
+    pub fn beside(added: &[Span]) -> Self {
+        Self { added: added.to_vec(), ..Self::default() }
+    }
+
+    /// Whether a part of the statement's text is the engine's: select items and an order by which the rows of several
+    /// units are merged. What is stored is compared there, and nobody is told it: names are to be those of the units,
+    /// and nothing is to be refused.
+    pub fn is_added(&self, span: Span) -> bool {
+        self.added.iter().any(|added| added.start <= span.start && span.end <= added.end)
+    }
+
     /// What follows is changed by this room.
     pub fn begin(&mut self, room: &'static str) {
         self.begun = Some(room);
@@ -103,7 +149,7 @@ impl Changes {
     /// # Errors
     /// `Refused` for anything else, whose value nobody here knows.
     pub fn value(&mut self, expr: &Expr, turn: &Turn) -> Result<()> {
-        self.note(expr, turn, false)
+        self.note(expr, turn, Put::InPlace)
     }
 
     /// Puts another value of a literal or a parameter behind it, as the next in its list: one column becomes several.
@@ -111,19 +157,52 @@ impl Changes {
     /// # Errors
     /// As [`Changes::value`].
     pub fn further(&mut self, expr: &Expr, turn: &Turn) -> Result<()> {
-        self.note(expr, turn, true)
+        self.note(expr, turn, Put::Behind(Cow::Borrowed(", ")))
+    }
+
+    /// Puts another value of a literal or a parameter behind it, with this text in front: `, b = ` assigns it to a further
+    /// column. The text is to be the same for every statement of its shape.
+    ///
+    /// # Errors
+    /// As [`Changes::value`].
+    pub fn further_behind(
+        &mut self,
+        expr: &Expr,
+        front: impl Into<String>,
+        turn: &Turn,
+    ) -> Result<()> {
+        self.note(expr, turn, Put::Behind(Cow::Owned(front.into())))
+    }
+
+    /// Has the values of one field of COPY FROM or LOAD DATA, by its place in each line from 0, go as others. Those of
+    /// lines are texts, and of the binary form what the column's type has.
+    ///
+    /// # Errors
+    /// `Refused` where the field goes as another already.
+    pub fn field(&mut self, at: usize, turn: &Turn) -> Result<()> {
+        if self.fields.iter().any(|known| known.at == at && !known.is_further) {
+            return Err(clash(self.begun.unwrap_or_default(), ""));
+        }
+        self.fields.push(TurnedField { at, turn: turn.clone(), is_further: false });
+        Ok(())
+    }
+
+    /// Puts another value of a field behind it, as the next field of its line: one column becomes several. Who does so
+    /// has the statement list the columns that are stored, whether the client has listed any or not.
+    pub fn further_field(&mut self, at: usize, turn: &Turn) {
+        self.fields.push(TurnedField { at, turn: turn.clone(), is_further: true });
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-    fn note(&mut self, expr: &Expr, turn: &Turn, is_further: bool) -> Result<()> {
+    fn note(&mut self, expr: &Expr, turn: &Turn, put: Put) -> Result<()> {
         let (span, turn) = (expr.span, turn.clone());
         match &expr.node {
             Node::Literal(literal) => {
                 let value = Value::of_literal(literal).ok_or_else(unreadable)?;
-                self.literals.push(TurnedLiteral { span, value, turn, is_further });
+                self.literals.push(TurnedLiteral { span, value, turn, put });
             }
             Node::Parameter(index) => {
-                self.parameters.push(TurnedParameter { span, index: *index, turn, is_further });
+                self.parameters.push(TurnedParameter { span, index: *index, turn, put });
             }
             _ => return Err(unreadable()),
         }
@@ -138,6 +217,11 @@ impl Changes {
     /// The literals that go as others, in the order in which rooms named them.
     pub fn literals(&self) -> &[TurnedLiteral] {
         &self.literals
+    }
+
+    /// The fields of bulk data that go as others, in the order in which rooms named them.
+    pub fn fields(&self) -> &[TurnedField] {
+        &self.fields
     }
 
     /// All edits of the text, without those of literals: the engine's own `before`, those of the rooms, and the
@@ -156,8 +240,10 @@ impl Changes {
                 }
             }
         }
-        let literals = self.literals.iter().filter(|one| !one.is_further).map(|one| one.span);
-        let parameters = self.parameters.iter().filter(|one| !one.is_further).map(|one| one.span);
+        let literals =
+            self.literals.iter().filter(|one| one.put == Put::InPlace).map(|one| one.span);
+        let parameters =
+            self.parameters.iter().filter(|one| one.put == Put::InPlace).map(|one| one.span);
         let mut turned = Edits::default();
         literals.chain(parameters).for_each(|span| turned.replace_by(span, "?"));
         if turned.clash(&turned) {
@@ -186,9 +272,9 @@ pub fn write_literals(
 ) -> Result<()> {
     for one in literals {
         let value = dialect.literal(&one.turn.of(&one.value)?);
-        match one.is_further {
-            true => edits.replace(Span::at(one.span.end), format!(", {value}")),
-            false => edits.replace(one.span, value),
+        match one.put.front() {
+            Some(front) => edits.replace(Span::at(one.span.end), format!("{front}{value}")),
+            None => edits.replace(one.span, value),
         }
     }
     Ok(())
@@ -239,6 +325,28 @@ mod tests {
         ] {
             assert!(apply(changes(&same), &Edits::default()).is_err(), "{same:?}");
         }
+    }
+
+    #[derive(Debug)]
+    struct Same;
+
+    impl ValueMap for Same {
+        fn turned(&self, value: &Value) -> Result<Value> {
+            Ok(value.clone())
+        }
+    }
+
+    #[test]
+    fn a_field_goes_as_one_other_value_and_as_any_number_of_further_ones() {
+        let (mut changes, turn) = (Changes::default(), Turn(Arc::new(Same)));
+        changes.field(1, &turn).unwrap();
+        changes.further_field(1, &turn);
+        changes.further_field(1, &turn);
+        changes.field(0, &turn).unwrap();
+        assert!(changes.field(1, &turn).is_err());
+        let noted: Vec<(usize, bool)> =
+            changes.fields().iter().map(|one| (one.at, one.is_further)).collect();
+        assert_eq!(noted, [(1, false), (1, true), (1, true), (0, false)]);
     }
 
     #[test]

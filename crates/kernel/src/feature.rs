@@ -9,10 +9,12 @@ use crate::cells::CellMap;
 use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
+use crate::logic::{self, LogicColumns, ShowsColumns, StoredName};
 use crate::request::Parameter;
 use crate::route::{Place, Route, Target, UnitName};
 use crate::session::TransactionState;
 use crate::shortcut::Shortcut;
+use crate::table::TableColumn;
 use crate::value::Value;
 use crate::worker::Worker;
 
@@ -32,6 +34,15 @@ pub trait Room: Send + Sync + Debug {
     /// The groups of storage units that it makes.
     fn groups(&self) -> Groups {
         Groups::default()
+    }
+
+    /// What it shows of tables' columns, if it has any stored otherwise than clients see them. Every room, and the
+    /// engine, then plan by what clients see; `rewrite` puts the stored names and values in the place of these.
+    ///
+    /// Statements over rows that were read first are evaluated by a server over what is stored: the reads go past such a
+    /// room, and the statement over them through its `rewrite`.
+    fn columns(&self) -> Option<&dyn ShowsColumns> {
+        None
     }
 }
 
@@ -59,8 +70,18 @@ pub trait Feature: Room {
         Ok(())
     }
 
-    /// Changes the statement for one target: its text, and values in it. The lines of COPY FROM and LOAD DATA are sent as
-    /// they come: a room that has values of their table stored as others refuses these statements here.
+    /// Changes the statement for one target: its text, and values in it.
+    ///
+    /// The statement is the client's, in the names that clients know, as planning has it by then: a `*` over tables of
+    /// which some columns are not as they are stored, and the list of an INSERT into one that has none, are written out
+    /// (but TABLE t, and a `*` over a join by USING or of things without a name); the database's own name is gone; rows
+    /// of several units may need further select items, or an order, which stand in it as well ([`Changes::is_added`]).
+    /// Steps of a statement come as statements of their own. Of what is read for an assembly a room that shows columns
+    /// sees nothing ([`Room::columns`]), and of the statement over it all. Names that a room writes are those of the units:
+    /// no other room sees them, so a table's name in front of one is to be copied only where it is an alias.
+    ///
+    /// Of COPY FROM and LOAD DATA it names the fields of the lines that are stored as others ([`Changes::field`]), the
+    /// same for every target: a room that names none has them sent as they come.
     ///
     /// # Errors
     /// `Refused`.
@@ -191,4 +212,44 @@ pub struct Database {
     pub features: Vec<Arc<dyn Feature>>,
     /// The family of its storage units.
     pub dialect: Arc<dyn Dialect>,
+}
+
+impl Database {
+    /// Whether any of its rooms has columns stored otherwise than clients see them.
+    pub fn turns_columns(&self) -> bool {
+        self.features.iter().any(|room| room.columns().is_some())
+    }
+
+    /// The same database as it is below the rooms that have columns stored otherwise than clients see them; `None` where
+    /// it has no such room.
+    pub fn below(&self) -> Option<Self> {
+        self.turns_columns().then(|| Self {
+            name: self.name.clone(),
+            units: self.units.clone(),
+            features: self
+                .features
+                .iter()
+                .filter(|room| room.columns().is_none())
+                .cloned()
+                .collect(),
+            dialect: Arc::clone(&self.dialect),
+        })
+    }
+
+    /// The columns of a logic table (by its key) as clients see them; `None` where all are as they are stored.
+    ///
+    /// # Errors
+    /// As [`logic::shown`].
+    pub fn logic_columns(
+        &self,
+        table: &str,
+        stored: &[TableColumn],
+    ) -> Result<Option<LogicColumns>> {
+        logic::shown(&self.features, table, stored)
+    }
+
+    /// What stored columns are called where clients see them, if that is another name or none.
+    pub fn stored_names(&self) -> Vec<StoredName> {
+        logic::names(&self.features)
+    }
 }

@@ -9,7 +9,7 @@ use pando_sql::{Edits, Release};
 
 use crate::actual::ActualNames;
 use crate::catalog::Catalog;
-use crate::error::{ErrorKind, Result, ServerError};
+use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::facts::Facts;
 use crate::request::Parameter;
 use crate::route::Need;
@@ -170,6 +170,9 @@ pub struct View<'a> {
     pub number: usize,
     /// The unit's tables that are not simply shown under their own names.
     pub tables: &'a [Shown],
+    /// The columns of the unit's tables that clients see under other names or not at all. What would tell them as they
+    /// are stored is refused.
+    pub columns: &'a [ShownColumn],
     /// Columns of the vendor's relations are found under `schema.relation`.
     pub catalog: &'a dyn Catalog,
 }
@@ -183,4 +186,26 @@ pub struct Shown {
     pub logic: Arc<str>,
     /// It is not shown: another actual table stands for the logic one.
     pub hidden: bool,
+}
+
+/// How a column of one unit's table is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownColumn {
+    /// The table's name in the unit.
+    pub table: Arc<str>,
+    /// The column's name there.
+    pub stored: Arc<str>,
+    /// Its name for clients; `None` where it is not shown.
+    pub logic: Option<Arc<str>>,
+}
+
+/// The refusal of a question about the catalogue whose answer would name columns as they are stored.
+pub fn tells_stored_columns(what: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!(
+            "`{what}` tells columns as they are stored, and some of this database are called otherwise"
+        ),
+        "ask for columns in `information_schema.columns`",
+    )
 }

@@ -19,8 +19,8 @@ pub struct Field<'a> {
     pub bytes: &'a [u8],
 }
 
-/// How a family writes rows that were read before, and what hinders rows from being taken out and put in again elsewhere.
-pub trait Transfer: Send + Sync + Debug {
+/// How a family writes rows that were read before.
+pub trait Transfer: Obstacles {
     /// The literal of a field that is assigned to `to` (when that is known): assigning it has the effect that assigning the field itself would have.
     ///
     /// # Errors
@@ -44,11 +44,20 @@ pub trait Transfer: Send + Sync + Debug {
     /// What stands between the columns and VALUES so that every value is taken as it is; empty where the language needs nothing.
     fn keep_given(&self) -> &'static str;
 
+    /// A query of the one value that names the character set in which a server reads files whose statement names none;
+    /// `None` where it takes them as it takes statements.
+    fn letters_query(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What hinders rows from being taken out of an actual table and put in again elsewhere.
+pub trait Obstacles: Send + Sync + Debug {
     /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
-    /// again: [`Transfer::read_obstacle`] reads them.
+    /// again: [`Obstacles::read_obstacle`] reads them.
     fn obstacles_query(&self, table: &str) -> String;
 
-    /// Reads a row of [`Transfer::obstacles_query`].
+    /// Reads a row of [`Obstacles::obstacles_query`].
     ///
     /// # Errors
     /// `Internal` when the row has another shape.

@@ -19,8 +19,9 @@ use crate::inquiry::Inquiry;
 use crate::look::Look;
 use crate::options::Options;
 use crate::pools::Pools;
-use crate::server::{certificate, configuration};
+use crate::server::certificate;
 use crate::wards::{Means, News, Wards};
+use crate::wrong::configuration;
 
 /// What the governor governs.
 pub(crate) struct Host {

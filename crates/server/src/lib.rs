@@ -26,6 +26,7 @@ mod store;
 mod tidings;
 mod tls;
 mod wards;
+mod wrong;
 
 pub use load::{Loaded, load};
 pub use options::{Addresses, Certificate, Listen, Options};

@@ -15,7 +15,7 @@ use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature};
 
 use crate::inquiry::Inquiry;
-use crate::server::configuration;
+use crate::wrong::configuration;
 
 /// A database whose storage units can be asked, served or not.
 pub(crate) struct Look<'l> {
@@ -74,7 +74,15 @@ impl<'l> Look<'l> {
         if logic.keys.is_empty() {
             return Ok(None);
         }
-        let columns = Arc::new(self.columns(node).await?);
+        let stored = self.columns(node).await?;
+        let key = self.database.dialect.syntax().table_key(table);
+        let turned = self.database.logic_columns(&key, &stored)?;
+        let is_turned = |key: &String| turned.as_ref().is_some_and(|turned| turned.turns(key));
+        if logic.keys.iter().any(is_turned) {
+            // A rule leads to a row by its values, and these are not what is stored.
+            return Ok(None);
+        }
+        let columns = Arc::new(stored);
         let keys = match placement::key_columns(&logic, &columns) {
             Ok(keys) => keys,
             Err(missing) => {

@@ -9,7 +9,7 @@ use pando_kernel::error::Result;
 use rustix::fs::Mode;
 
 use crate::options::Options;
-use crate::server::configuration;
+use crate::wrong::configuration;
 
 /// Entries of the folder that are looked at.
 const MOST: usize = 100_000;

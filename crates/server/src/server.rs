@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_config::global::{Global, Level, Protocol};
 use pando_engine::Engine;
 use pando_governor::{Governor, House, Instance, Origin};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::Result;
 use pando_kernel::runtime::{SharedRuntime, Stream, TlsAcceptor};
 use pando_kernel::session::Peer;
 use tokio::net::TcpStream;
@@ -25,6 +25,7 @@ use crate::stop::{Hurry, Stop, Stopping};
 use crate::store;
 use crate::tidings;
 use crate::tls::{Acceptor, Files, Terms};
+use crate::wrong::configuration;
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
 #[derive(Debug)]
@@ -300,8 +301,4 @@ async fn bind(
 
 fn boxed(stream: TcpStream) -> Box<dyn Stream> {
     Box::new(Client::new(stream))
-}
-
-pub(crate) fn configuration(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Configuration(message.into()))
 }

@@ -18,7 +18,7 @@ use pando_repository::embedded::{self, Store};
 use pando_repository_etcd::Etcd;
 use pando_repository_zookeeper::ZooKeeper;
 
-use crate::server::configuration;
+use crate::wrong::configuration;
 
 /// The environment variable with the key that passwords in a repository are sealed with: 64 hexadecimal digits.
 const SECRET: &str = "PANDO_SECRET_KEY";

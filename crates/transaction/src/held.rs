@@ -11,8 +11,8 @@ use pando_kernel::two_phase::{Branch, Part, TwoPhase};
 use pando_pool::Connection;
 
 use crate::aside::no_two_phase;
+use crate::errors::aborted;
 use crate::reply::{drain, finish_each};
-use crate::transaction::aborted;
 use crate::xa::GlobalId;
 
 /// Rows of an abandoned reply that are read away before the connection is given up, in bytes.

@@ -4,7 +4,7 @@ use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
 };
-use pando_kernel::transfer::{Field, Transfer};
+use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::waits::{Server, Waits};
 use pando_kernel::{Column, Effectful, Effects, Error, Kind, Result, ServerError, Value};
 
@@ -129,7 +129,9 @@ impl Transfer for FakeDialect {
     fn keep_given(&self) -> &'static str {
         ""
     }
+}
 
+impl Obstacles for FakeDialect {
     fn obstacles_query(&self, table: &str) -> String {
         format!("SHOW OBSTACLES OF {}", self.quote(table))
     }

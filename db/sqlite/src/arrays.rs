@@ -5,7 +5,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Result};
 
-use crate::functions::{argument, failed, integer_argument};
+use crate::arguments::{argument, failed, integer_argument};
 
 /// Numbers a series may have.
 const LONGEST: i64 = 1_000_000;

@@ -9,44 +9,17 @@ mod literal;
 mod postgres;
 mod statement;
 mod table;
+mod translation;
 mod words;
 
-use pando_kernel::{Error, Result};
+use pando_kernel::Result;
 use pando_sql::{Edits, Syntax, tokenize};
 
 use crate::error::refuse;
 use crate::tongue::Tongue;
+use translation::unsupported;
+pub(crate) use translation::{Translation, Verb};
 use words::Words;
-
-/// What SQLite shall do for a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Translation {
-    /// The text holds no statement.
-    Empty,
-    /// The statement has no meaning here and succeeds.
-    Nothing,
-    /// The statements that follow are written in this language.
-    Speak(Tongue),
-    /// One statement, with what kind it is.
-    One(String, Verb),
-    /// Several without parameters or rows, all or none.
-    Several(Vec<String>),
-}
-
-/// What a statement counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
-    /// INSERT and REPLACE: rows and a generated key.
-    Insert,
-    /// UPDATE and DELETE: rows.
-    Change,
-    /// WITH: what follows it decides.
-    With,
-    /// Definitions.
-    Define,
-    /// Anything else.
-    Other,
-}
 
 /// Translates one statement, written in this language.
 ///
@@ -108,10 +81,6 @@ fn refuse_ambiguous(sql: &str, syntax: &Syntax) -> Result<()> {
         return Ok(());
     }
     Err(unsupported("a backslash in front of a quote is ambiguous here: use a parameter instead"))
-}
-
-fn unsupported(message: impl Into<String>) -> Error {
-    refuse("0A000", message)
 }
 
 fn verb(words: Words<'_>) -> Verb {

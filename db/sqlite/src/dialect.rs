@@ -1,6 +1,5 @@
 //! SQLite as a language and a catalogue. The SQL it gets is written in a client's language, so its own is the union of what it can read.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use pando_kernel::dialect::{
@@ -12,6 +11,7 @@ use pando_kernel::{Column, Dialect, Error, Guard, Kind, Result, Value};
 use pando_sql::{Syntax, TokenKind, tokenize};
 
 use crate::catalog;
+use crate::literal::{hex, text_literal};
 use crate::tongue::Tongue;
 use crate::types::declared;
 
@@ -95,22 +95,6 @@ impl Language for SqliteDialect {
         let tongue = Tongue::of(door)?;
         Some(Arc::new(Self::speaking(tongue)))
     }
-}
-
-/// A string literal that is the same in every language: SQLite's parser stops at a NUL character, and a backslash is not a backslash everywhere.
-pub(crate) fn text_literal(text: &str) -> String {
-    if text.contains(['\0', '\\']) {
-        return format!("CAST(X'{}' AS TEXT)", hex(text.as_bytes()));
-    }
-    format!("'{}'", text.replace('\'', "''"))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(out, "{byte:02X}");
-        out
-    })
 }
 
 impl Metadata for SqliteDialect {

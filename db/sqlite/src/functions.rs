@@ -5,7 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use md5::{Digest, Md5};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, Error, Result};
+use rusqlite::{Connection, Result};
+
+use crate::arguments::{argument, failed};
 
 /// Same arguments, same result: may stand in indexes and is computed once.
 const PURE: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
@@ -68,35 +70,6 @@ pub(crate) fn register(connection: &Connection) -> Result<()> {
     crate::arrays::register(connection)?;
     crate::regexp::register(connection)?;
     crate::catalog::functions::register(connection)
-}
-
-pub(crate) fn failed(message: String) -> Error {
-    Error::UserFunctionError(message.into())
-}
-
-/// The argument as text; `None` for NULL.
-pub(crate) fn argument(ctx: &Context<'_>, at: usize) -> Result<Option<String>> {
-    Ok(match ctx.get_raw(at) {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8Error(at, e))?;
-            Some(text.to_owned())
-        }
-    })
-}
-
-/// The argument as a whole number; `None` for NULL and what is none.
-pub(crate) fn integer_argument(ctx: &Context<'_>, at: usize) -> Result<Option<i64>> {
-    Ok(match ctx.get_raw(at) {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number),
-        ValueRef::Real(number) => Some(number as i64),
-        ValueRef::Text(_) | ValueRef::Blob(_) => {
-            argument(ctx, at)?.and_then(|text| text.trim().parse().ok())
-        }
-    })
 }
 
 fn text(ctx: &Context<'_>, at: usize, work: impl FnOnce(&str) -> Value) -> Result<Value> {
@@ -277,7 +250,7 @@ fn power(ctx: &Context<'_>) -> Result<Value> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    crate::dialect::hex(bytes).to_ascii_lowercase()
+    crate::literal::hex(bytes).to_ascii_lowercase()
 }
 
 fn since_epoch() -> u64 {

@@ -1,5 +1,6 @@
 //! SQLite as a storage unit inside the process: the embedded default, for both languages Pando speaks.
 
+mod arguments;
 mod arrays;
 mod backend;
 mod catalog;
@@ -11,6 +12,7 @@ mod functions;
 mod guard;
 mod infer;
 mod line;
+mod literal;
 mod parameters;
 mod pragma;
 mod regexp;

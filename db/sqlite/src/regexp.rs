@@ -4,7 +4,7 @@
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-use crate::functions::{argument, failed};
+use crate::arguments::{argument, failed};
 
 /// Steps a pattern may have, repetitions written out.
 const LONGEST: usize = 10_000;

@@ -84,6 +84,51 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
     (Both, "SELECT note FROM room_t WHERE id = 1 GROUP BY note HAVING COUNT(secret) > 0"),
     (Both, "SELECT COUNT(*) AS n, SUM(id) AS s FROM room_t WHERE secret IS NOT NULL"),
     (Both, "SELECT note, COUNT(secret) AS n FROM room_t GROUP BY note"),
+    // Over several shards: what is stored meets.
+    (Both, "SELECT DISTINCT secret FROM room_t"),
+    (Both, "SELECT DISTINCT secret, note FROM room_t ORDER BY note"),
+    (Both, "SELECT secret, COUNT(*) AS n FROM room_t GROUP BY secret"),
+    (Both, "SELECT secret AS s, MAX(id) AS m FROM room_t GROUP BY secret ORDER BY m"),
+    (Both, "SELECT COUNT(*) AS n FROM room_t GROUP BY secret ORDER BY n"),
+    (Both, "SELECT COUNT(DISTINCT secret) AS n FROM room_t"),
+    (Both, "SELECT note, COUNT(DISTINCT secret) AS n FROM room_t GROUP BY note ORDER BY note"),
+    (Both, "SELECT secret, COUNT(*) AS n FROM room_t GROUP BY secret HAVING COUNT(*) > 1"),
+    (Both, "SELECT secret FROM room_t GROUP BY secret HAVING secret = 'ab'"),
+    (Both, "SELECT secret FROM room_t GROUP BY secret HAVING secret <> 'ab' OR COUNT(*) > 1"),
+    (Both, "SELECT note, COUNT(*) + 1 AS n FROM room_t WHERE secret <> 'ab' GROUP BY note"),
+    (Both, "SELECT COUNT(*) + COUNT(secret) AS n FROM room_t WHERE secret IN ('ab', 'cd')"),
+    (Both, "SELECT t.id AS a, u.id AS b FROM room_t t JOIN room_u u ON u.secret = t.secret"),
+    (
+        Both,
+        "SELECT t.secret, u.secret AS b, u.id FROM room_t t JOIN room_u u ON u.secret = t.secret WHERE t.secret = 'ab' AND u.id > 1",
+    ),
+    (
+        Both,
+        "SELECT t.*, u.secret AS other FROM room_t t LEFT JOIN room_u u ON u.id = t.id + 1 AND u.secret <> t.secret",
+    ),
+    (Both, "SELECT t.secret FROM room_t t JOIN room_u u ON u.id = t.id + 1 WHERE t.id < 3"),
+    (
+        Both,
+        "SELECT t.id AS a, u.id AS b FROM room_t t JOIN room_u u ON u.secret = t.secret WHERE t.secret IN ('ab', 'cd')",
+    ),
+    (Both, "SELECT id FROM room_t WHERE secret IN (SELECT secret FROM room_u WHERE id > 3)"),
+    (
+        Both,
+        "SELECT id FROM room_t t WHERE NOT EXISTS (SELECT 1 FROM room_u u WHERE u.secret = t.secret AND u.id <> t.id)",
+    ),
+    (Both, "SELECT secret FROM room_t UNION SELECT secret FROM room_u WHERE id < 3"),
+    (Both, "SELECT secret FROM room_t UNION ALL SELECT secret FROM room_u"),
+    (Both, "SELECT secret, id FROM room_t UNION ALL SELECT secret, id FROM room_u ORDER BY id"),
+    (
+        Both,
+        "SELECT d.secret, d.n FROM (SELECT secret, COUNT(*) AS n FROM room_t GROUP BY secret) d",
+    ),
+    (Both, "WITH c AS (SELECT secret FROM room_t WHERE secret = 'ab') SELECT COUNT(*) AS n FROM c"),
+    (Both, "SELECT (SELECT COUNT(*) FROM room_u WHERE secret = 'ab') AS n, id FROM room_t"),
+    (Both, "SELECT DISTINCT * FROM room_t"),
+    (Both, "SELECT secret, ROW_NUMBER() OVER (PARTITION BY note ORDER BY id) AS r FROM room_t"),
+    (Both, "SELECT id, secret, note FROM room_t WHERE note > 'a' ORDER BY 1 LIMIT 3"),
+    (Both, "SELECT * FROM room_t ORDER BY 1 DESC"),
     // Other forms.
     (Postgres, "TABLE room_t"),
     (Both, "SELECT id, secret FROM room_t WHERE secret = 'ab' FOR UPDATE"),
@@ -94,6 +139,54 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
     (Both, "SELECT note FROM room_t WHERE note = 'ab'"),
     (Both, "SELECT COUNT(*) FROM room_t"),
     (Both, "SELECT 'secret' AS x, id FROM room_t WHERE id = 1"),
+];
+
+/// Questions about the catalogue.
+pub(crate) const CATALOGUE: &[(In, &str)] = &[
+    (
+        Postgres,
+        "SELECT column_name, data_type, ordinal_position FROM information_schema.columns WHERE table_name IN ('room_t', 'room_u') ORDER BY table_name, ordinal_position",
+    ),
+    (
+        Postgres,
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'secret' AND table_name IN ('room_t', 'room_u') ORDER BY 1",
+    ),
+    (
+        Postgres,
+        "SELECT count(*) AS n FROM information_schema.columns WHERE column_name LIKE 'secret\\_%' AND table_name IN ('room_t', 'room_u')",
+    ),
+    (
+        Postgres,
+        "SELECT a.attname, a.attnum FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relname = 'room_t' AND a.attnum > 0 ORDER BY a.attnum",
+    ),
+    (
+        Postgres,
+        "SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = 'room_u'::regclass AND attnum > 0 ORDER BY attnum",
+    ),
+    (
+        Postgres,
+        "SELECT a.attname FROM pg_class i JOIN pg_index x ON x.indexrelid = i.oid JOIN pg_class t ON t.oid = x.indrelid JOIN pg_attribute a ON a.attrelid = i.oid WHERE t.relname = 'room_t' AND NOT x.indisprimary ORDER BY a.attnum",
+    ),
+    (
+        Postgres,
+        "SELECT column_name FROM information_schema.key_column_usage WHERE table_name = 'room_t' AND position_in_unique_constraint IS NULL ORDER BY constraint_name, ordinal_position",
+    ),
+    (
+        MariaDb,
+        "SELECT COLUMN_NAME, COLUMN_TYPE, ORDINAL_POSITION FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('room_t', 'room_u') ORDER BY TABLE_NAME, ORDINAL_POSITION",
+    ),
+    (
+        MariaDb,
+        "SELECT TABLE_NAME FROM information_schema.columns WHERE COLUMN_NAME = 'secret' AND TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('room_t', 'room_u') ORDER BY 1",
+    ),
+    (
+        MariaDb,
+        "SELECT SEQ_IN_INDEX, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'room_t' AND INDEX_NAME <> 'PRIMARY' ORDER BY 1",
+    ),
+    (
+        MariaDb,
+        "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'room_u' ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION",
+    ),
 ];
 
 /// Changes, run with several `{n}` one after the other. Behind each the units hold what was stored without the room.
@@ -161,6 +254,40 @@ pub(crate) const CHANGES: &[(In, &str)] = &[
     // Rows of a query, stored where they stand.
     (Both, "DELETE FROM room_u WHERE id = {n}"),
     (Both, "INSERT INTO room_u SELECT * FROM room_t WHERE id = 6{n}"),
+    // Rows of a query, stored elsewhere.
+    (Both, "DELETE FROM room_u WHERE id IN (9{n}, 110{n})"),
+    (
+        Both,
+        "INSERT INTO room_u (id, secret, note) SELECT id + 30, secret, note FROM room_t WHERE id = 6{n}",
+    ),
+    (Both, "INSERT INTO room_u SELECT 110{n}, secret, note FROM room_t WHERE id = 1"),
+    (
+        Both,
+        "INSERT INTO room_u (secret, id) SELECT 'q{n}', 1000 + COUNT(*) + {n} FROM room_t WHERE secret = 'ab'",
+    ),
+    // A row that moves.
+    (Both, "INSERT INTO room_t VALUES (500{n}, 'mv{n}', 'moves')"),
+    (Both, "UPDATE room_t SET id = id + 101 WHERE id = 500{n}"),
+    (Both, "UPDATE room_t SET id = id - 101, secret = 'moved' WHERE secret = 'mv{n}'"),
+    (Both, "DELETE FROM room_t WHERE secret = 'moved' AND note = 'moves'"),
+    // Rows that a query chooses.
+    (
+        Both,
+        "UPDATE room_t SET note = 'ch{n}' WHERE secret IN (SELECT secret FROM room_u WHERE id IN (1, 2))",
+    ),
+    (
+        Both,
+        "UPDATE room_t SET secret = 'ci{n}' WHERE note = 'ch{n}' AND EXISTS (SELECT 1 FROM room_u u WHERE u.secret = 'ab' AND u.id <> room_t.id)",
+    ),
+    (
+        Postgres,
+        "UPDATE room_t SET secret = u.secret FROM room_u u WHERE u.id = room_t.id + 1 AND room_t.secret = 'ci{n}' AND u.secret IN ('ab', 'cd', 'ef')",
+    ),
+    (
+        MariaDb,
+        "UPDATE room_t t JOIN room_u u ON u.id = t.id + 1 SET t.secret = u.secret WHERE t.secret = 'ci{n}' AND u.secret IN ('ab', 'cd', 'ef')",
+    ),
+    (Both, "DELETE FROM room_u WHERE secret IN (SELECT secret FROM room_t WHERE id = 6{n})"),
 ];
 
 /// What is refused.
@@ -191,12 +318,31 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (Both, "CREATE VIEW room_v AS SELECT id FROM room_t"),
     (Postgres, "SELECT t FROM room_t t WHERE t.id = 1"),
     (Postgres, "SELECT DISTINCT ON (secret) id FROM room_t"),
-    (Postgres, "COPY room_t FROM STDIN"),
-    (Postgres, "COPY room_t (id, secret) FROM STDIN"),
-    (Postgres, "COPY room_t TO STDOUT"),
-    (Postgres, "COPY room_t (id, secret) TO STDOUT"),
-    (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t"),
-    (MariaDb, "LOAD DATA LOCAL INFILE 'room' INTO TABLE room_t (id, secret)"),
+    (Postgres, "SELECT DISTINCT ON (secret) id FROM room_t WHERE id = 1"),
+    (Both, "SELECT id FROM room_t WHERE id = 1 ORDER BY secret"),
+    (Both, "SELECT MIN(secret) FROM room_t WHERE id = 1"),
+    (Both, "SELECT note, MAX(secret) AS m FROM room_t GROUP BY note"),
+    (Both, "SELECT note FROM room_t GROUP BY note HAVING MIN(secret) = 'ab'"),
+    (Both, "SELECT secret, COUNT(*) FROM room_t GROUP BY secret HAVING secret > 'ab'"),
+    (Both, "SELECT t.id FROM room_t t JOIN room_u u ON u.secret < t.secret"),
+    (Both, "SELECT secret FROM room_t UNION SELECT secret FROM room_u ORDER BY 1"),
+    (Both, "SELECT secret FROM room_t UNION SELECT secret FROM room_u ORDER BY secret"),
+    (Both, "SELECT secret FROM room_t UNION SELECT note FROM room_u"),
+    (Both, "SELECT id, RANK() OVER (ORDER BY secret) AS r FROM room_t"),
+    (Both, "SELECT id, COUNT(*) OVER (PARTITION BY secret) AS r FROM room_t"),
+    (Both, "SELECT id FROM room_t WHERE secret > (SELECT secret FROM room_u WHERE id = 1)"),
+    (Both, "SELECT id FROM room_t WHERE secret = (SELECT note FROM room_u WHERE id = 1)"),
+    (Postgres, "SELECT indexdef FROM pg_indexes WHERE tablename = 'room_t'"),
+    (Postgres, "SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'room_t'"),
+    (
+        Postgres,
+        "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'room_t'::regclass",
+    ),
+    (Postgres, "SELECT has_column_privilege('room_t', 'secret_stored', 'SELECT')"),
+    (MariaDb, "SELECT VIEW_DEFINITION FROM information_schema.VIEWS"),
+    (MariaDb, "SELECT * FROM information_schema.INNODB_SYS_COLUMNS"),
+    (MariaDb, "SHOW FULL COLUMNS FROM room_t"),
+    (MariaDb, "SHOW INDEX FROM room_t"),
     (MariaDb, "SHOW COLUMNS FROM room_t"),
     (MariaDb, "DESCRIBE room_t"),
     (MariaDb, "SHOW CREATE TABLE room_t"),
@@ -208,28 +354,6 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (Both, "DELETE FROM room_t WHERE secret < 'b'"),
     (Both, "WITH d AS (SELECT secret AS s FROM room_t WHERE id = 1) SELECT s FROM d ORDER BY s"),
     (MariaDb, "/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds_0 */ SELECT secret FROM room_t"),
-];
-
-/// What the engine needs the column's own name for, which the catalogue does not have: values of texts that meet, rows
-/// that it carries from shard to shard. With a joint for logic columns these are queries and changes as the others.
-pub(crate) const LACKING: &[(In, &str)] = &[
-    (Both, "SELECT DISTINCT secret FROM room_t"),
-    (Both, "SELECT secret, COUNT(*) AS n FROM room_t GROUP BY secret"),
-    (Both, "SELECT secret, COUNT(*) FROM room_t WHERE secret IN ('ab', 'cd') GROUP BY secret"),
-    (Both, "SELECT secret AS s, MAX(id) AS m FROM room_t GROUP BY secret"),
-    (Both, "INSERT INTO room_u (id, secret) SELECT 900 + 10, secret FROM room_t WHERE id = 1"),
-    (
-        Both,
-        "INSERT INTO room_u (id, secret, note) SELECT id + 1000 * 10, secret, note FROM room_t WHERE secret = 'ab'",
-    ),
-    (
-        Both,
-        "INSERT INTO room_u (id, secret, note) SELECT id, secret, note FROM room_t WHERE id = 10",
-    ),
-    (Both, "SELECT t.id, u.id FROM room_t t JOIN room_u u ON u.secret = t.secret"),
-    (Both, "SELECT t.secret FROM room_t t JOIN room_u u ON u.id = t.id + 1 WHERE t.id < 3"),
-    (Both, "SELECT COUNT(DISTINCT secret) FROM room_t"),
-    (Both, "UPDATE room_t SET id = 20 WHERE id = 1"),
 ];
 
 /// Queries of cursors.

@@ -13,12 +13,12 @@ use pando_kernel::request::{CursorId, Execute, Parameter, Pipeline, Request};
 use pando_kernel::row::Rows;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Login, Session as _};
-use pando_kernel::{Columns, Format, TransactionType, Value};
+use pando_kernel::{Columns, CopyInput, Format, TransactionType, Value};
 use pando_pool::{Options, Pool};
 use pando_testing::poll::Threads;
 use pando_transaction::Aside;
 
-use crate::turning::{ASIDE, LOGIC, STORED, TABLES, Turning};
+use crate::turning::{ASIDE, ASKED, Form, LOGIC, OTHERS, STORED, TABLES, Turning};
 
 /// A family of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,10 @@ impl Family {
     fn configuration(self, folder: &Path, port: &str) -> pando_config::Configuration {
         let [ds_0, ds_1, aside, straight] =
             ["ds_0", "ds_1", "direct", "test"].map(|name| self.url(port, name));
+        let single = match self {
+            Self::Postgres => "public.room_s",
+            Self::MariaDb => "room_s",
+        };
         let text = format!(
             "databaseName: shop
 dataSources:
@@ -74,9 +78,17 @@ rules:
     room_u:
       actualDataNodes: ds_${{0..1}}.room_u
       databaseStrategy: {{standard: {{shardingColumn: id, shardingAlgorithmName: db}}}}
+    room_k:
+      actualDataNodes: ds_${{0..1}}.room_k
+      databaseStrategy: {{standard: {{shardingColumn: {LOGIC}, shardingAlgorithmName: hash}}}}
   bindingTables: [\"room_t, room_u\"]
   shardingAlgorithms:
     db: {{type: INLINE, props: {{algorithm-expression: \"ds_${{id % 2}}\"}}}}
+    hash: {{type: HASH_MOD, props: {{sharding-count: 2}}}}
+- !BROADCAST
+  tables: [room_b]
+- !SINGLE
+  tables: [\"ds_0.{single}\"]
 "
         );
         std::fs::write(folder.join("database-shop.yaml"), text).unwrap();
@@ -85,15 +97,17 @@ rules:
 
     /// The database with the room behind all others, over fresh tables; `None` with a visible line where no server of
     /// the family runs.
-    pub(crate) async fn house(self, kind: TransactionType) -> Option<House> {
+    pub(crate) async fn house(self, form: Form, kind: TransactionType) -> Option<House> {
         let left = Arc::new(AtomicI64::new(i64::MAX));
-        self.house_with(Arc::new(Turning::new(Arc::clone(&left))), left, kind).await
+        let room = Arc::new(Turning::new(form, Arc::clone(&left)));
+        self.house_with(room, form, left, kind).await
     }
 
     /// The same with another room.
     pub(crate) async fn house_with(
         self,
         room: Arc<dyn Feature>,
+        form: Form,
         left: Arc<AtomicI64>,
         kind: TransactionType,
     ) -> Option<House> {
@@ -109,7 +123,7 @@ rules:
             built.units.iter().map(|unit| Arc::clone(&unit.connector)).collect();
         for (at, connector) in connectors.iter().enumerate() {
             let mut aside = Aside::open(Arc::clone(connector), Arc::clone(&runtime)).await.unwrap();
-            for sql in tables(at) {
+            for sql in tables(at, form) {
                 aside.rows(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
         }
@@ -123,11 +137,12 @@ rules:
         let engine = Engine::new(Arc::clone(&runtime));
         let settings = Settings { transaction_type: kind, ..Settings::default() };
         engine.publish(Snapshot { databases: vec![live], settings });
-        let login = Login { database: Some("shop".into()), ..Login::default() };
+        let database = Some("shop".into());
+        let login = Login { database, is_administrator: true, ..Login::default() };
         let session = engine.open(login).unwrap();
         let client = Client { session, columns: None };
         let straight = connectors[3].connect(&runtime).await.unwrap();
-        Some(House { family: self, client, straight, connectors, runtime, left })
+        Some(House { family: self, form, client, straight, connectors, runtime, left })
     }
 
     /// A statement's texts lifted out as parameters.
@@ -149,13 +164,15 @@ rules:
 }
 
 /// What makes the tables of one of the four databases.
-fn tables(at: usize) -> Vec<String> {
+fn tables(at: usize, form: Form) -> Vec<String> {
     let (column, is_straight) = if at == 3 { (LOGIC, true) } else { (STORED, false) };
+    let is_two = form == Form::Two && !is_straight;
+    let further = if is_two { format!(", {ASKED} VARCHAR(20)") } else { String::new() };
     let mut all = Vec::new();
     for table in TABLES {
         all.push(format!("DROP TABLE IF EXISTS {table}"));
         all.push(format!(
-            "CREATE TABLE {table} (id INT PRIMARY KEY, {column} VARCHAR(20), note VARCHAR(20), UNIQUE (id, {column}))"
+            "CREATE TABLE {table} (id INT PRIMARY KEY, {column} VARCHAR(20), note VARCHAR(20){further}, UNIQUE (id, {column}))"
         ));
         for (id, secret, note) in ROWS {
             let value = secret.map_or("NULL".to_owned(), |meant| match is_straight {
@@ -163,8 +180,18 @@ fn tables(at: usize) -> Vec<String> {
                 false => format!("'{}'", meant.chars().rev().collect::<String>()),
             });
             if is_straight || id % 2 == at as i64 {
-                all.push(format!("INSERT INTO {table} VALUES ({id}, {value}, '{note}')"));
+                let asked = secret.map_or("NULL".to_owned(), |meant| format!("'={meant}'"));
+                let asked = if is_two { format!(", {asked}") } else { String::new() };
+                all.push(format!("INSERT INTO {table} VALUES ({id}, {value}, '{note}'{asked})"));
             }
+        }
+    }
+    for table in OTHERS {
+        all.push(format!("DROP TABLE IF EXISTS {table}"));
+        if at == 0 || table == "room_b" || table == "room_k" && at == 1 {
+            all.push(format!(
+                "CREATE TABLE {table} (id INT PRIMARY KEY, {STORED} VARCHAR(20), note VARCHAR(20))"
+            ));
         }
     }
     all
@@ -175,6 +202,8 @@ fn tables(at: usize) -> Vec<String> {
 pub(crate) struct Told {
     pub(crate) labels: Vec<String>,
     pub(crate) rows: Vec<String>,
+    /// What is copied, in one piece.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Told {
@@ -182,6 +211,7 @@ impl Told {
     pub(crate) fn in_order_of(mut self, sql: &str) -> Self {
         if !sql.contains("ORDER BY") {
             self.rows.sort();
+            self.bytes.clear();
         }
         self
     }
@@ -190,6 +220,7 @@ impl Told {
 /// The database, its client, and what stands beside it.
 pub(crate) struct House {
     pub(crate) family: Family,
+    form: Form,
     pub(crate) client: Client,
     straight: Box<dyn Backend>,
     connectors: Vec<Arc<dyn Connector>>,
@@ -217,8 +248,47 @@ impl House {
         let connector = Arc::clone(&self.connectors[unit]);
         let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
         let sql = format!("SELECT id, {column}, note FROM {table} ORDER BY id");
+        if unit < 2 && self.form == Form::Two {
+            // What is stored twice means the same.
+            let sql = format!(
+                "SELECT id FROM {table} WHERE COALESCE(REVERSE({STORED}), '-') <> COALESCE(SUBSTRING({ASKED}, 2), '-')"
+            );
+            assert_eq!(aside.rows(&sql).await.unwrap(), Vec::<Vec<Value>>::new(), "{table}");
+        }
         let rows = aside.rows(&sql).await.unwrap();
         rows.iter().map(|row| row.iter().map(written).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// What the server says to bulk data for the table without the room.
+    pub(crate) async fn straight_bulk(&mut self, sql: &str, data: &[u8]) -> Result<()> {
+        let backend = &mut *self.straight;
+        backend.start(Execution::Text(sql.into()))?;
+        loop {
+            match std::future::poll_fn(|cx| backend.poll_event(cx)).await? {
+                Event::CopyIn(_) | Event::SendFile(_) => {
+                    backend.copy(CopyInput::Data(data.to_vec().into()))?;
+                    backend.copy(CopyInput::Done)?;
+                }
+                Event::Done => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Changes a table past everybody.
+    pub(crate) async fn alter(&self, unit: usize, sql: &str) {
+        let connector = Arc::clone(&self.connectors[unit]);
+        let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
+        aside.rows(sql).await.unwrap();
+    }
+
+    /// The rows of a table as one unit has them, field by field.
+    pub(crate) async fn rows(&self, unit: usize, table: &str) -> Vec<Vec<Value>> {
+        let column = if unit == 3 { LOGIC } else { STORED };
+        let connector = Arc::clone(&self.connectors[unit]);
+        let mut aside = Aside::open(connector, Arc::clone(&self.runtime)).await.unwrap();
+        let sql = format!("SELECT id, {column}, note FROM {table} ORDER BY id");
+        aside.rows(&sql).await.unwrap()
     }
 
     /// Where the units do not hold from behind what the table without the room holds.
@@ -263,7 +333,10 @@ fn show(event: &Event, columns: &mut Option<Columns>, told: &mut Told) {
             told.labels = found.list.iter().map(|column| column.name.clone()).collect();
             *columns = Some(found.clone());
         }
-        Event::CopyData(data) => told.rows.push(String::from_utf8_lossy(data).into_owned()),
+        Event::CopyData(data) => {
+            told.bytes.extend_from_slice(data);
+            told.rows.push(String::from_utf8_lossy(data).into_owned());
+        }
         Event::Rows(rows) => told.rows.extend(read(columns.as_ref().unwrap(), rows)),
         _ => {}
     }
@@ -314,6 +387,16 @@ impl Client {
 
     pub(crate) async fn query(&mut self, sql: &str) -> Result<Told> {
         self.request(Request::Query(sql.into())).await
+    }
+
+    /// A statement with bulk data, which comes in such pieces.
+    pub(crate) async fn bulk(&mut self, sql: &str, pieces: &[&[u8]]) -> Result<Told> {
+        self.query(sql).await?;
+        for piece in pieces {
+            let data = CopyInput::Data(piece.to_vec().into());
+            self.session.run(Request::Copy(data)).await?;
+        }
+        self.request(Request::Copy(CopyInput::Done)).await
     }
 
     /// A prepared statement's answer in this form, so many rows at a time.

@@ -10,12 +10,15 @@
 )]
 
 mod asked;
+mod bulk;
 mod cases;
 mod edits;
 mod house;
 mod places;
+mod split;
 mod turning;
 
+use std::fmt::Debug;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,8 +31,9 @@ use pando_kernel::{Format, TransactionType, Value};
 use pando_sql::ast::Statement;
 use pando_testing::poll::block_on;
 
-use cases::{CHANGES, COPIES, CURSORS, In, LACKING, QUERIES, REFUSED, TRANSACTION};
-use house::{FAMILIES, Family, House, Told};
+use cases::{CATALOGUE, CHANGES, COPIES, CURSORS, In, QUERIES, REFUSED, TRANSACTION};
+use house::{FAMILIES, Family, House};
+use turning::Form;
 
 /// All make the same tables: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -39,16 +43,21 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Runs a check in each family that has a server, and tells all failures together.
 fn each(check: impl AsyncFn(&mut House, &mut Failures)) {
+    each_in(Form::One, check);
+}
+
+/// The same with the column stored in this form.
+fn each_in(form: Form, check: impl AsyncFn(&mut House, &mut Failures)) {
     let _alone = alone();
     let mut failures = Failures::default();
     for family in FAMILIES {
         block_on(async {
-            if let Some(mut house) = family.house(TransactionType::Xa).await {
+            if let Some(mut house) = family.house(form, TransactionType::Xa).await {
                 check(&mut house, &mut failures).await;
             }
         });
     }
-    assert!(failures.0.is_empty(), "\n{}", failures.0.join("\n"));
+    failures.tell();
 }
 
 impl In {
@@ -71,6 +80,10 @@ fn of(cases: &[(In, &'static str)], family: Family) -> Vec<&'static str> {
 struct Failures(Vec<String>);
 
 impl Failures {
+    fn tell(&self) {
+        assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
+    }
+
     /// Tells of each statement once.
     fn note(&mut self, house: &House, sql: &str, (seen, expected): (String, String)) {
         let head = format!("{:?} {sql}\n", house.family);
@@ -81,7 +94,7 @@ impl Failures {
 }
 
 /// An answer, or why there is none.
-fn shown(told: Result<Told>) -> String {
+fn shown<T: Debug>(told: Result<T>) -> String {
     told.map_or_else(|error| error.to_string(), |told| format!("{told:?}"))
 }
 
@@ -232,14 +245,61 @@ fn each_execution_counts_once_and_the_one_too_many_changes_nothing() {
 }
 
 #[test]
-fn what_needs_logic_columns_fails_and_changes_nothing() {
-    each(async |house, failures| {
-        for sql in of(LACKING, house.family) {
-            let seen = house.client.query(sql).await;
-            let seen = seen.map_or("an error".to_owned(), |told| format!("{told:?}"));
-            failures.note(house, sql, (seen, "an error".to_owned()));
+fn a_column_may_be_stored_as_two() {
+    each_in(Form::Two, async |house, failures| {
+        for sql in of(QUERIES, house.family).into_iter().filter(|sql| !sql.starts_with("TABLE")) {
+            let expected = house.straight(sql).await.map(|told| told.in_order_of(sql));
+            let expected = shown(expected);
+            for _ in 0..2 {
+                let seen = house.client.query(sql).await.map(|told| told.in_order_of(sql));
+                failures.note(house, sql, (shown(seen), expected.clone()));
+            }
+            let (text, parameters) = house.family.lifted(sql);
+            let seen = house.client.execute((&text, parameters), Format::Binary, None).await;
+            let seen = seen.map(|told| told.in_order_of(sql));
+            failures.note(house, &text, (shown(seen), expected));
         }
-        failures.0.extend(house.check_stored("what failed").await);
+        for sql in of(CATALOGUE, house.family) {
+            let expected = shown(house.straight(sql).await);
+            let seen = shown(house.client.query(sql).await);
+            failures.note(house, sql, (seen, expected));
+        }
+        for sql in of(CHANGES, house.family) {
+            for n in 0..6 {
+                let sql = sql.replace("{n}", &(10 + n).to_string());
+                let expected = shown(house.straight(&sql).await.map(|t| t.in_order_of(&sql)));
+                let (text, parameters) = house.family.lifted(&sql);
+                let seen = match n {
+                    0..4 => house.client.query(&sql).await,
+                    _ => house.client.execute((&text, parameters), Format::Text, None).await,
+                };
+                let seen = shown(seen.map(|told| told.in_order_of(&sql)));
+                failures.note(house, &sql, (seen, expected));
+            }
+            failures.0.extend(house.check_stored(sql).await);
+        }
+        for sql in of(REFUSED, house.family) {
+            let seen = match house.client.query(sql).await {
+                Err(error) if error.refusal().is_some() => "refused".to_owned(),
+                seen => shown(seen),
+            };
+            failures.note(house, sql, (seen, "refused".to_owned()));
+        }
+    });
+}
+
+#[test]
+fn the_catalogue_knows_the_column_under_its_own_name() {
+    each(async |house, failures| {
+        for sql in of(CATALOGUE, house.family) {
+            let expected = shown(house.straight(sql).await);
+            for _ in 0..3 {
+                let seen = shown(house.client.query(sql).await);
+                failures.note(house, sql, (seen, expected.clone()));
+            }
+            let seen = shown(house.client.execute((sql, vec![]), Format::Text, None).await);
+            failures.note(house, &format!("{sql} prepared"), (seen, expected.clone()));
+        }
     });
 }
 
@@ -298,7 +358,7 @@ fn every_type_of_transaction_takes_changes_back_and_keeps_them() {
     for family in FAMILIES {
         for kind in [TransactionType::Local, TransactionType::Xa, TransactionType::Base] {
             block_on(async {
-                let Some(mut house) = family.house(kind).await else { return };
+                let Some(mut house) = family.house(Form::One, kind).await else { return };
                 let before = [house.stored(0, "room_t").await, house.stored(1, "room_t").await];
                 for end in ["ROLLBACK", "COMMIT"] {
                     for sql in ["BEGIN"].iter().chain(&TRANSACTION).chain(&[end]) {
@@ -376,7 +436,12 @@ fn a_room_that_needs_columns_to_say_where_their_table_is_costs_one_statement() {
     let _alone = alone();
     for family in FAMILIES {
         block_on(async {
-            let house = family.house_with(Arc::new(Curious), Arc::default(), TransactionType::Xa);
+            let house = family.house_with(
+                Arc::new(Curious),
+                Form::One,
+                Arc::default(),
+                TransactionType::Xa,
+            );
             let Some(mut house) = house.await else { return };
             let error = house.client.query("SELECT id FROM room_t").await.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Internal(_)), "{error}");

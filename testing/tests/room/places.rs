@@ -1,26 +1,17 @@
 //! Where the room is right, and where it refuses.
 
-use pando_columns::{Given, Origin, Place, Reference, Rows, Star, StarPlace, Use, Uses};
+use pando_columns::{Given, Origin, Place, Reference, Rows, Star, StarPlace, Use};
 use pando_kernel::error::Result;
 
 use crate::turning::refused;
 
-/// What an order by the column is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// The client is told it.
-    IsTold,
-    /// It brings rows of one group together.
-    IsOfGroups,
-}
-
 /// Refuses a statement that uses the column where what is stored is not as good.
-pub(crate) fn check(uses: &Uses, order: Order) -> Result<()> {
-    uses.columns.iter().try_for_each(|one| check_one(one, order))?;
-    uses.stars.iter().try_for_each(check_star)
+pub(crate) fn check<'a>(mut columns: impl Iterator<Item = &'a Use>, stars: &[Star]) -> Result<()> {
+    columns.try_for_each(check_one)?;
+    stars.iter().try_for_each(check_star)
 }
 
-fn check_one(one: &Use, order: Order) -> Result<()> {
+fn check_one(one: &Use) -> Result<()> {
     let is_right = match &one.place {
         // A sub-query may be labelled by its text.
         Place::Item { .. } | Place::Returning { .. } | Place::InnerItem { .. } => {
@@ -40,14 +31,14 @@ fn check_one(one: &Use, order: Order) -> Result<()> {
         | Place::InList { .. }
         | Place::NullTest
         | Place::GroupKey
+        | Place::Field { .. }
         | Place::ConflictTarget => true,
         Place::Aggregate { function, .. } => function == "count",
-        Place::OrderKey => order == Order::IsOfGroups,
-        Place::DistinctKey
+        Place::OrderKey
+        | Place::DistinctKey
         | Place::Between { .. }
         | Place::Ordered { .. }
         | Place::Like { .. }
-        | Place::Field { .. }
         | Place::Definition(_)
         | Place::Inside { .. } => false,
     };

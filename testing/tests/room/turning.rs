@@ -1,6 +1,5 @@
 //! The room: it has one column stored under another name and from behind, sends one value elsewhere, and counts.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,22 +7,36 @@ use pando_columns::{Interest, Reference, StarPlace, Stop, Uses};
 use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Admission, Catalog, Context, Feature, Footprint, Room, Spellings};
+use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
 use pando_kernel::merge::Position;
-use pando_kernel::route::{Need, Route, UnitName};
-use pando_kernel::{CellMap, CellTurn, Column, Effectful, Shortcut, Target, Value};
+use pando_kernel::route::{Need, Route};
+use pando_kernel::{
+    CellMap, CellTurn, Column, Compares, LogicColumn, Shortcut, ShowsColumns, StoredName, Target,
+    Value,
+};
 use pando_sql::ast::Statement;
 
 use crate::asked::{ByValue, asked, elsewhere};
-use crate::edits;
-use crate::places::{self, Order};
+use crate::edits::{self, Turns};
+use crate::places;
 
 /// The column as clients know it.
 pub(crate) const LOGIC: &str = "secret";
 /// The column as it stands on storage units.
 pub(crate) const STORED: &str = "secret_stored";
+/// What it is stored as besides, in one form of the room: what lists of constants are compared with.
+pub(crate) const ASKED: &str = "secret_asked";
 /// The tables that have it.
 pub(crate) const TABLES: [&str; 2] = ["room_t", "room_u"];
+/// Tables of one unit, the same on all, and sharded by the column.
+pub(crate) const OTHERS: [&str; 3] = ["room_s", "room_b", "room_k"];
+/// All of them.
+pub(crate) fn turned() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain(OTHERS)
+}
+
+/// A text that cannot be stored.
+pub(crate) const UNSTORABLE: &str = "unstorable";
 /// Where rows with [`crate::asked::VALUE`] are.
 pub(crate) const ASIDE: &str = "ds_aside";
 
@@ -55,7 +68,30 @@ impl CellTurn for Around {
 
 impl ValueMap for Around {
     fn turned(&self, value: &Value) -> Result<Value> {
+        if matches!(value, Value::Text(text) if text == UNSTORABLE) {
+            return Err(Error::new(ErrorKind::Value(format!("`{UNSTORABLE}` cannot be stored"))));
+        }
         self.value(value.clone())
+    }
+}
+
+/// As how many columns it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    One,
+    Two,
+}
+
+/// Texts with a sign in front: what lists of constants are compared with.
+#[derive(Debug)]
+struct Signed;
+
+impl ValueMap for Signed {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        match value {
+            Value::Text(text) => Ok(Value::Text(format!("={text}"))),
+            other => Err(Error::new(ErrorKind::Value(format!("{other:?} is no text")))),
+        }
     }
 }
 
@@ -65,27 +101,32 @@ pub(crate) struct Turning {
     interest: Interest,
     plain: Arc<dyn CellTurn>,
     renamed: Arc<dyn CellTurn>,
-    stored: Turn,
+    turns: Turns,
     /// How many executions it lets through yet.
     budget: Arc<AtomicI64>,
 }
 
 impl Turning {
-    pub(crate) fn new(budget: Arc<AtomicI64>) -> Self {
+    pub(crate) fn new(form: Form, budget: Arc<AtomicI64>) -> Self {
+        let asked: Option<Arc<dyn ValueMap>> = match form {
+            Form::One => None,
+            Form::Two => Some(Arc::new(Signed)),
+        };
         Self {
-            interest: Interest::new(TABLES.map(|table| (table, LOGIC))),
+            interest: Interest::new(turned().map(|table| (table, LOGIC))),
             plain: Arc::new(Around { renames: false }),
             renamed: Arc::new(Around { renames: true }),
-            stored: Turn(Arc::new(Around { renames: false })),
+            turns: Turns {
+                stored: Turn(Arc::new(Around { renames: false })),
+                asked: asked.map(Turn),
+            },
             budget,
         }
     }
 
     /// The uses of the column; what must be known first.
     fn uses(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<std::result::Result<Uses, Need>> {
-        let catalog = Logic(ctx.catalog);
-        let ctx = Context { catalog: &catalog, ..*ctx };
-        match pando_columns::uses(&ctx, stmt, &self.interest) {
+        match pando_columns::uses(ctx, stmt, &self.interest) {
             Ok(uses) => Ok(Ok(uses)),
             Err(Stop::Need(need)) => Ok(Err(need)),
             Err(Stop::Unclear { why }) => Err(refused(why)),
@@ -108,6 +149,38 @@ impl Room for Turning {
     fn name(&self) -> &'static str {
         "turning"
     }
+
+    fn columns(&self) -> Option<&dyn ShowsColumns> {
+        Some(self)
+    }
+}
+
+impl ShowsColumns for Turning {
+    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
+        let asked = stored.iter().find(|column| column.name == ASKED);
+        let logic = |own: &TableColumn| match own.name.as_str() {
+            STORED => LogicColumn {
+                column: TableColumn { name: LOGIC.to_owned(), ..own.clone() },
+                compares: Compares::EqualOnly,
+                stored: std::iter::once(own).chain(asked).cloned().collect(),
+            },
+            _ => LogicColumn::plain(own.clone()),
+        };
+        let seen = stored.iter().filter(|own| own.name != ASKED);
+        turned().any(|turned| turned == table).then(|| seen.map(logic).collect())
+    }
+
+    fn names(&self) -> Vec<StoredName> {
+        let name = |table: &str, stored: &str, logic: Option<&str>| StoredName {
+            table: table.to_owned(),
+            stored: stored.to_owned(),
+            logic: logic.map(str::to_owned),
+        };
+        let told = turned().map(|table| name(table, STORED, Some(LOGIC)));
+        let asked = TABLES.map(|table| name(table, ASKED, None));
+        let asked = asked.into_iter().filter(|_| self.turns.asked.is_some());
+        told.chain(asked).collect()
+    }
 }
 
 impl Feature for Turning {
@@ -119,7 +192,7 @@ impl Feature for Turning {
                 return Ok(());
             }
         };
-        places::check(&uses, Order::IsTold)?;
+        places::check(uses.columns.iter(), &uses.stars)?;
         if let Some(given) = asked(&uses, stmt, ctx)
             && given.is_elsewhere(ctx)
             && let Route::Units(units) = route
@@ -138,9 +211,9 @@ impl Feature for Turning {
         changes: &mut Changes,
     ) -> Result<()> {
         let uses = self.known(ctx, stmt)?;
-        // The engine itself sorts by the column, to form groups.
-        places::check(&uses, Order::IsOfGroups)?;
-        edits::write(ctx, stmt, &uses, (changes, &self.stored))
+        let told = uses.columns.iter().filter(|one| !changes.is_added(one.span));
+        places::check(told, &uses.stars)?;
+        edits::write(ctx, stmt, &uses, (changes, &self.turns))
     }
 
     fn shown(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>> {
@@ -183,37 +256,5 @@ impl Admission for Turning {
             1.. => Ok(()),
             _ => Err(Error::forbidden(30001, "no more statements are let through", "")),
         }
-    }
-}
-
-/// The catalogue as clients know it.
-#[derive(Debug)]
-struct Logic<'a>(&'a dyn Catalog);
-
-impl Catalog for Logic<'_> {
-    fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
-        let known = self.0.columns(table)?;
-        if !TABLES.contains(&table) {
-            return Some(known);
-        }
-        let mut columns = Vec::clone(&known);
-        for column in &mut columns {
-            if column.name == STORED {
-                LOGIC.clone_into(&mut column.name);
-            }
-        }
-        Some(Arc::new(columns))
-    }
-
-    fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
-        self.0.tables()
-    }
-
-    fn spellings(&self) -> Option<Arc<Spellings>> {
-        self.0.spellings()
-    }
-
-    fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
-        self.0.effectful(unit)
     }
 }

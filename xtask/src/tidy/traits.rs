@@ -31,7 +31,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/catalog.rs",
         name: "Catalog",
-        methods: 9,
+        methods: 10,
         why: "each is one thing that can be known of a database, without a default that could be right",
     },
     Large {
@@ -43,7 +43,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Metadata",
-        methods: 25,
+        methods: 26,
         why: "a vendor's catalogue: each is a query, or a fact with a default",
     },
     Large {
@@ -55,7 +55,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Variables",
-        methods: 11,
+        methods: 12,
         why: "a vendor's settings: each is a fact with a default",
     },
     Large {
@@ -81,12 +81,6 @@ const LARGE: &[Large] = &[
         name: "Doorway",
         methods: 9,
         why: "all that a door asks before there is a session",
-    },
-    Large {
-        path: "crates/kernel/src/transfer.rs",
-        name: "Transfer",
-        methods: 7,
-        why: "how one vendor's values are written into its own statements",
     },
     Large {
         path: "crates/kernel/src/two_phase.rs",

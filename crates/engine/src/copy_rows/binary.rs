@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Columns, Format, Value};
 
+use super::change::{Changed, FieldChanges, Standing, bounded};
 use super::{MAX_RECORD, malformed};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
@@ -156,6 +157,56 @@ pub(super) fn fields(tuple: &[u8], columns: Option<&Columns>) -> Result<Vec<Valu
         values.push(value.unwrap_or_else(|| Value::Bytes(raw.to_vec().into())));
     }
     Ok(values)
+}
+
+/// A whole tuple with some of its fields written anew; all others keep their bytes.
+///
+/// # Errors
+/// `Value` for a field that cannot be turned or written, `TooLarge` for a tuple over 64 MiB.
+pub(super) fn changed(tuple: &[u8], changes: &FieldChanges) -> Result<Changed> {
+    let broken = || Error::internal("a tuple without its fields");
+    let count = tuple.first_chunk::<2>().map_or(0, |count| i16::from_be_bytes(*count));
+    let count = usize::try_from(count).unwrap_or(0);
+    if count != changes.come() {
+        return Ok(Changed::Miscounted(count));
+    }
+    let go = i16::try_from(changes.go());
+    let go = go.map_err(|_| ErrorKind::TooLarge("a tuple has too many fields".into()))?;
+    let mut out = BytesMut::with_capacity(tuple.len() + tuple.len() / 2);
+    out.extend_from_slice(&go.to_be_bytes());
+    let mut at = 2;
+    for place in 0..count {
+        let length = field_length(word(tuple, at).ok_or_else(broken)?)?;
+        let end = at + 4 + length.unwrap_or(0);
+        let whole = tuple.get(at..end).ok_or_else(broken)?;
+        at = end;
+        let Some(Standing { change, into }) = changes.at(place) else {
+            out.extend_from_slice(whole);
+            continue;
+        };
+        if change.keeps {
+            out.extend_from_slice(whole);
+        }
+        let value = match length {
+            None => Value::Null,
+            Some(_) => changes.value(change, &whole[4..], Format::Binary)?,
+        };
+        let first = into + usize::from(change.keeps);
+        for (into, value) in (first..).zip(changes.values(change, &value)?) {
+            let raw = changes.raw(Standing { change, into }, &value, Format::Binary)?;
+            put_field(raw.as_deref(), &mut out)?;
+        }
+    }
+    bounded(out).map(Changed::Record)
+}
+
+/// A field with its length; `None` is NULL.
+pub(super) fn put_field(field: Option<&[u8]>, out: &mut BytesMut) -> Result<()> {
+    let length = field.map_or(Ok(-1), |field| i32::try_from(field.len()));
+    let length = length.map_err(|_| ErrorKind::TooLarge("a field is too long".into()))?;
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(field.unwrap_or_default());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use pando_sql::ast::Copy;
 
 use super::binary;
 use super::form::{self, Form};
+use super::write::{Quoting, csv_field, text_field};
 
 /// Turns rows into what a COPY asks for.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ enum Kind {
 
 /// Which columns are quoted whatever they hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Quoted {
+pub(super) enum Quoted {
     All,
     Named(Vec<String>),
 }
@@ -77,7 +78,8 @@ impl Encoder {
             }
             Kind::Csv(form, _) if form.skip > 0 => {
                 let single = names.len() == 1;
-                let fields = names.iter().map(|name| (Some(name.as_bytes()), single, false));
+                let quoting = Quoting { is_single: single, is_forced: false };
+                let fields = names.iter().map(|name| (Some(name.as_bytes()), quoting));
                 csv_line(form, fields, &mut out);
             }
             Kind::Text(_) | Kind::Csv(..) => {}
@@ -108,8 +110,9 @@ impl Encoder {
             match &self.kind {
                 Kind::Text(form) => text_line(form, fields, &mut out),
                 Kind::Csv(form, _) => {
+                    let quoting = |forced: &bool| Quoting { is_single: single, is_forced: *forced };
                     let fields =
-                        fields.zip(&forced).map(|(field, forced)| (field, single, *forced));
+                        fields.zip(&forced).map(|(field, forced)| (field, quoting(forced)));
                     csv_line(form, fields, &mut out);
                 }
                 Kind::Binary => {
@@ -117,11 +120,7 @@ impl Encoder {
                         .map_err(|_| ErrorKind::TooLarge("too many columns".into()))?;
                     out.extend_from_slice(&count.to_be_bytes());
                     for field in fields {
-                        let length = field.map_or(Ok(-1), |field| i32::try_from(field.len()));
-                        let length = length
-                            .map_err(|_| ErrorKind::TooLarge("a field is too long".into()))?;
-                        out.extend_from_slice(&length.to_be_bytes());
-                        out.extend_from_slice(field.unwrap_or_default());
+                        binary::put_field(field, &mut out)?;
                     }
                 }
             }
@@ -142,15 +141,23 @@ impl Encoder {
 
     fn quotes(&self, column: &str) -> bool {
         match &self.kind {
-            Kind::Csv(_, Quoted::All) => true,
-            Kind::Csv(_, Quoted::Named(names)) => names.iter().any(|name| name == column),
+            Kind::Csv(_, quoted) => quoted.has(column),
             Kind::Text(_) | Kind::Binary => false,
         }
     }
 }
 
+impl Quoted {
+    pub(super) fn has(&self, column: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.iter().any(|name| name == column),
+        }
+    }
+}
+
 /// The columns of FORCE QUOTE.
-fn quoted(copy: &Copy) -> Result<Quoted> {
+pub(super) fn quoted(copy: &Copy) -> Result<Quoted> {
     let Some((_, list)) = copy.options.iter().find(|(name, _)| name == "force_quote") else {
         return Ok(Quoted::Named(Vec::new()));
     };
@@ -175,66 +182,32 @@ fn quoted(copy: &Copy) -> Result<Quoted> {
     Ok(Quoted::Named(names))
 }
 
-fn text_line<'a>(form: &Form, fields: impl Iterator<Item = Option<&'a [u8]>>, out: &mut BytesMut) {
+/// A line of PostgreSQL's text.
+pub(super) fn text_line<'a>(
+    form: &Form,
+    fields: impl Iterator<Item = Option<&'a [u8]>>,
+    out: &mut BytesMut,
+) {
     for (i, field) in fields.enumerate() {
         if i > 0 {
             out.extend_from_slice(&form.field);
         }
-        let Some(field) = field else {
-            out.extend_from_slice(&form.null);
-            continue;
-        };
-        for &byte in field {
-            let letter = match byte {
-                8 => Some(b'b'),
-                12 => Some(b'f'),
-                b'\n' => Some(b'n'),
-                b'\r' => Some(b'r'),
-                b'\t' => Some(b't'),
-                11 => Some(b'v'),
-                b'\\' => Some(b'\\'),
-                other => form.field.contains(&other).then_some(other),
-            };
-            match letter {
-                Some(letter) => out.extend_from_slice(&[b'\\', letter]),
-                None => out.extend_from_slice(&[byte]),
-            }
-        }
+        text_field(form, field, out);
     }
     out.extend_from_slice(b"\n");
 }
 
-/// Fields come with whether each is its line's only one, and whether it is quoted in any case.
-fn csv_line<'a>(
+/// A line of PostgreSQL's CSV.
+pub(super) fn csv_line<'a>(
     form: &Form,
-    fields: impl Iterator<Item = (Option<&'a [u8]>, bool, bool)>,
+    fields: impl Iterator<Item = (Option<&'a [u8]>, Quoting)>,
     out: &mut BytesMut,
 ) {
-    let quote = form.quote.unwrap_or(b'"');
-    let escape = form.escape.unwrap_or(quote);
-    for (i, (field, single, forced)) in fields.enumerate() {
+    for (i, (field, quoting)) in fields.enumerate() {
         if i > 0 {
             out.extend_from_slice(&form.field);
         }
-        let Some(field) = field else {
-            out.extend_from_slice(&form.null);
-            continue;
-        };
-        let special = |byte: &u8| [quote, b'\n', b'\r'].contains(byte) || form.field.contains(byte);
-        let quotes =
-            forced || field == form.null || single && field == b"\\." || field.iter().any(special);
-        if !quotes {
-            out.extend_from_slice(field);
-            continue;
-        }
-        out.extend_from_slice(&[quote]);
-        for &byte in field {
-            if byte == quote || byte == escape {
-                out.extend_from_slice(&[escape]);
-            }
-            out.extend_from_slice(&[byte]);
-        }
-        out.extend_from_slice(&[quote]);
+        csv_field(form, field, quoting, out);
     }
     out.extend_from_slice(b"\n");
 }

@@ -95,7 +95,7 @@ fn one_byte(option: &str, value: &str) -> Result<u8> {
 }
 
 /// What the bytes of a file in this character set mean; as the server reads them, shards are found by them.
-fn letters_of(charset: Option<&str>) -> Result<Letters> {
+pub(super) fn letters_of(charset: Option<&str>) -> Result<Letters> {
     match charset.unwrap_or("utf8mb4").to_lowercase().as_str() {
         "utf8mb4" | "utf8mb3" | "utf8" | "ascii" | "binary" => Ok(Letters::Utf8),
         "latin1" => Ok(Letters::Latin1),

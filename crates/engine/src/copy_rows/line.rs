@@ -1,12 +1,14 @@
 //! Cutting a byte stream into lines, and a line into fields.
 
 use bytes::{Bytes, BytesMut};
-use pando_kernel::Value;
-use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::{Format, Value};
 
-use super::form::{Form, Letters, Rules};
+use super::change::{Changed, FieldChanges, Standing, bounded};
+use super::form::{Form, Letters, Rules, letters_of};
 use super::step::{Place, Reader, Step};
-use super::{MAX_RECORD, malformed};
+use super::write::{Quoting, stored_field, text_of, told_field};
+use super::{MAX_RECORD, malformed, write};
 
 /// Lines out of chunks that may end anywhere.
 #[derive(Debug)]
@@ -204,12 +206,117 @@ impl Lines {
         }
     }
 
+    /// As [`super::Records::reads_as`].
+    pub(super) fn reads_as(&mut self, charset: &str) -> Result<()> {
+        self.reader.form.letters = letters_of(Some(charset))?;
+        Ok(())
+    }
+
+    /// As [`write::check_writable`].
+    pub(super) fn check_writable(&self) -> Result<()> {
+        write::check_writable(self.form())
+    }
+
+    /// A line with some of its fields written anew; all others, and what stands around them, keep their bytes.
+    ///
+    /// # Errors
+    /// As [`Lines::fields`], `Value` for a field that cannot be turned or written, `TooLarge` for a line over 64 MiB.
+    pub(super) fn changed(&self, line: &[u8], changes: &FieldChanges) -> Result<Changed> {
+        let starting = &self.form().starting;
+        let prefix = if line.starts_with(starting) { starting.len() } else { 0 };
+        let mut out = BytesMut::with_capacity(line.len() + line.len() / 2);
+        out.extend_from_slice(&line[..prefix]);
+        let mut rest = &line[prefix..];
+        for at in 0.. {
+            let (field, behind) = self.field(rest)?;
+            let (raw, mark) = rest.split_at(field.length);
+            let mark = &mark[..mark.len() - behind.map_or(0, <[u8]>::len)];
+            let standing = changes.at(at);
+            match standing {
+                None => out.extend_from_slice(raw),
+                Some(standing) => {
+                    let came = Came { raw, field };
+                    self.write_changed(changes, standing, came, &mut out)?;
+                }
+            }
+            match behind {
+                Some(behind) => {
+                    out.extend_from_slice(mark);
+                    rest = behind;
+                }
+                // It ended with the data only, perhaps inside of quotes that are closed by now.
+                None if standing.is_some() && mark.is_empty() => {
+                    out.extend_from_slice(self.reader.line_end());
+                    return counted(changes, at + 1, out);
+                }
+                None => {
+                    out.extend_from_slice(mark);
+                    return counted(changes, at + 1, out);
+                }
+            }
+        }
+        Err(Error::internal("a line without an end"))
+    }
+
+    /// What a field becomes, with marks between.
+    fn write_changed(
+        &self,
+        changes: &FieldChanges,
+        standing: Standing<'_>,
+        came: Came<'_>,
+        out: &mut BytesMut,
+    ) -> Result<()> {
+        let (form, change) = (self.form(), standing.change);
+        let Came { raw, field } = came;
+        let value = match (field.is_null(form), changes.is_typed()) {
+            (true, _) => Value::Null,
+            (false, true) => changes.value(change, &field.bytes, Format::Text)?,
+            (false, false) => field.value(form).map_err(|error| changes.named(change, error))?,
+        };
+        let values = changes.values(change, &value)?;
+        let kept = change.keeps.then_some(None);
+        for (n, turned) in kept.into_iter().chain(values.iter().map(Some)).enumerate() {
+            if n > 0 {
+                out.extend_from_slice(&form.field);
+            }
+            match turned {
+                Some(turned) if !value.is_null() => {
+                    let into = standing.into + n;
+                    self.write_value(changes, Standing { into, change }, turned, out)?;
+                }
+                // The field that stays, and NULL, which is written already.
+                Some(_) | None => out.extend_from_slice(raw),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_value(
+        &self,
+        changes: &FieldChanges,
+        standing: Standing<'_>,
+        value: &Value,
+        out: &mut BytesMut,
+    ) -> Result<()> {
+        let form = self.form();
+        let is_forced = changes.forced.get(standing.into).copied().unwrap_or(false);
+        let quoting = Quoting { is_single: changes.go() == 1, is_forced };
+        if changes.is_typed() {
+            let raw = changes.raw(standing, value, Format::Text)?;
+            return told_field(form, raw.as_deref(), quoting, out);
+        }
+        let written = text_of(form, value)
+            .and_then(|field| stored_field(form, field.as_deref(), quoting, out));
+        written.map_err(|error| changes.named(standing.change, error))
+    }
+
     /// The field at a line's beginning, and what stands behind its terminator; `None` where the line ends.
     fn field<'a>(&self, line: &'a [u8]) -> Result<(Field<'a>, Option<&'a [u8]>)> {
         let mut field = Field::default();
         let (mut at, mut place) = (0, Place::Begin);
         while let Some(data) = line.get(at..).filter(|data| !data.is_empty()) {
             field.raw = &line[..at];
+            field.length = at;
             let step = self.reader.step(data, place, true)?;
             match step {
                 Step::Byte { take, byte } | Step::Escaped { take, byte } => {
@@ -221,6 +328,7 @@ impl Lines {
                     }
                 }
                 Step::Broken { .. } | Step::Wait if self.form().rules == Rules::Text => {
+                    field.length = line.len();
                     return Ok((field, None));
                 }
                 // MySQL keeps it.
@@ -242,11 +350,19 @@ impl Lines {
                     at += take;
                     place = Place::Plain;
                 }
-                Step::Field { take, .. } => return Ok((field, line.get(at + take..))),
-                Step::Line { .. } | Step::Wait => return Ok((field, None)),
+                Step::Field { take, quoted } => {
+                    field.length = at + usize::from(quoted);
+                    return Ok((field, line.get(at + take..)));
+                }
+                Step::Line { quoted, .. } => {
+                    field.length = at + usize::from(quoted);
+                    return Ok((field, None));
+                }
+                Step::Wait => return Ok((field, None)),
             }
         }
         field.raw = line;
+        field.length = line.len();
         if place == Place::Quoted {
             if self.form().rules == Rules::Csv {
                 return Err(malformed("unterminated CSV quoted field", None));
@@ -265,13 +381,21 @@ struct Field<'a> {
     bytes: Vec<u8>,
     /// As it stands in the line.
     raw: &'a [u8],
+    /// What it takes of the line, its quotes included.
+    length: usize,
     quoted: bool,
     has_escaped_n: bool,
 }
 
+/// A field with all that it takes of the line, its quotes included.
+struct Came<'a> {
+    raw: &'a [u8],
+    field: Field<'a>,
+}
+
 impl Field<'_> {
-    fn value(self, form: &Form) -> Result<Value> {
-        let is_null = match form.rules {
+    fn is_null(&self, form: &Form) -> bool {
+        match form.rules {
             Rules::Text => self.raw == form.null,
             Rules::Csv => !self.quoted && self.raw == form.null,
             // <https://dev.mysql.com/doc/refman/8.4/en/load-data.html#load-data-field-line-handling>
@@ -279,8 +403,11 @@ impl Field<'_> {
                 self.has_escaped_n && self.bytes.len() == 1
                     || form.quote.is_some() && !self.quoted && self.bytes == b"NULL"
             }
-        };
-        if is_null {
+        }
+    }
+
+    fn value(self, form: &Form) -> Result<Value> {
+        if self.is_null(form) {
             return Ok(Value::Null);
         }
         if form.letters == Letters::Latin1 {
@@ -288,6 +415,14 @@ impl Field<'_> {
         }
         let text = String::from_utf8(self.bytes);
         Ok(Value::Text(text.map_err(|_| ErrorKind::Value("bulk data is not UTF-8".into()))?))
+    }
+}
+
+/// A line with so many fields, if that is their number.
+fn counted(changes: &FieldChanges, fields: usize, line: BytesMut) -> Result<Changed> {
+    match fields == changes.come() {
+        true => bounded(line).map(Changed::Record),
+        false => Ok(Changed::Miscounted(fields)),
     }
 }
 

@@ -1,14 +1,19 @@
-//! Bulk data: cutting it into records, reading the fields that routing needs, and making one reply of several. Records themselves are
-//! passed on byte for byte.
+//! Bulk data: cutting it into records, reading the fields that routing needs, writing those anew that rooms turn, and
+//! making one reply of several. All other fields are passed on byte for byte.
 
 mod binary;
 #[cfg(test)]
 mod cases;
+mod change;
+#[cfg(test)]
+mod changed_cases;
 mod encode;
 mod form;
 mod line;
+mod retell;
 mod splice;
 mod step;
+mod write;
 
 use bytes::Bytes;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
@@ -16,9 +21,11 @@ use pando_kernel::{Columns, Value};
 use pando_sql::ast::{Copy, Load};
 
 use binary::Tuples;
+pub(crate) use change::{Change, Changed, FieldChanges, FieldTurn};
 pub(crate) use encode::Encoder;
 use form::Form;
 use line::Lines;
+pub(crate) use retell::Retell;
 pub(crate) use splice::Splice;
 
 /// Longest record, in bytes.
@@ -80,6 +87,40 @@ impl Records {
         match self {
             Self::Lines(lines) => lines.fields(record),
             Self::Tuples(_) => binary::fields(record, columns),
+        }
+    }
+
+    /// A record with some of its fields written anew.
+    ///
+    /// # Errors
+    /// `Value` for a field that cannot be turned or written, `TooLarge` for a record over 64 MiB, and the server's own
+    /// error for quotes that do not end.
+    pub(crate) fn changed(&self, record: &[u8], changes: &FieldChanges) -> Result<Changed> {
+        match self {
+            Self::Lines(lines) => lines.changed(record, changes),
+            Self::Tuples(_) => binary::changed(record, changes),
+        }
+    }
+
+    /// The character set in which the server reads the lines, where the statement does not say.
+    ///
+    /// # Errors
+    /// `Refused` for one that cannot be read here.
+    pub(crate) fn reads_as(&mut self, charset: &str) -> Result<()> {
+        match self {
+            Self::Lines(lines) => lines.reads_as(charset),
+            Self::Tuples(_) => Ok(()),
+        }
+    }
+
+    /// Refuses a form in which not all values can be written.
+    ///
+    /// # Errors
+    /// `Refused`.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self {
+            Self::Lines(lines) => lines.check_writable(),
+            Self::Tuples(_) => Ok(()),
         }
     }
 

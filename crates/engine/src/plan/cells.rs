@@ -6,7 +6,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::Position;
 use pando_kernel::{CellMap, Feature};
-use pando_sql::ast::{Copy, CopyDirection, Kind, Statement};
+use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};
 
 use super::about::changes_in_with;
 use super::parse::parsed;
@@ -72,18 +72,19 @@ fn rows_of<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Result<Option<Cow<'a, 
         let kind = Kind::Select(query.clone());
         return Ok(Some(Cow::Owned(Statement { kind, ..stmt.clone() })));
     }
-    let Some(text) = table_query(copy, &stmt.text) else { return Ok(Some(Cow::Borrowed(stmt))) };
+    let Some(table) = &copy.table else { return Ok(Some(Cow::Borrowed(stmt))) };
+    let text = table_query(table, copy.columns.as_deref(), &stmt.text);
     let query = parsed(ctx, &text)?;
     Ok(Some(Cow::Owned(query)))
 }
 
-fn table_query(copy: &Copy, text: &str) -> Option<String> {
-    let table = copy.table.as_ref()?.span.of(text);
-    let columns = match &copy.columns {
+/// The query of the rows that bulk data of a table holds.
+pub(crate) fn table_query(table: &ObjectName, columns: Option<&[Ident]>, text: &str) -> String {
+    let columns = match columns {
         Some(listed) => {
             listed.iter().map(|column| column.span.of(text)).collect::<Vec<_>>().join(", ")
         }
         None => "*".to_owned(),
     };
-    Some(format!("SELECT {columns} FROM {table}"))
+    format!("SELECT {columns} FROM {}", table.span.of(text))
 }

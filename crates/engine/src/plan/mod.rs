@@ -2,10 +2,12 @@
 //! what PREVIEW prints, and what execution runs.
 
 mod about;
+mod as_seen;
 mod assemble;
 mod cells;
 mod check;
 mod effects;
+mod fields;
 mod fulltext;
 mod labels;
 mod leftovers;
@@ -25,7 +27,7 @@ pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
 };
 pub use assemble::{Assembly, Read, Typed};
-pub(crate) use cells::turned_twice;
+pub(crate) use cells::{table_query, turned_twice};
 pub(crate) use check::unknown;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
@@ -83,10 +85,16 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
 }
 
 fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    let written = match as_seen::written_out(ctx, stmt)? {
+        Ok(written) => written,
+        Err(need) => return Ok(Planned::Needs(need)),
+    };
+    let stmt = written.as_ref().unwrap_or(stmt);
     if let Some(units) = route::named_unit(ctx, stmt)? {
         let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
         let nothing = (merge, Edits::default());
-        return rewrite::finish(ctx, stmt, units, nothing).map(|plan| Planned::Run(Box::new(plan)));
+        return rewrite::finish(ctx, rewrite::Text::whole(stmt), units, nothing)
+            .map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
@@ -113,6 +121,11 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
 /// # Errors
 /// `refusal` when it cannot be assembled either.
 pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
+    let written = match as_seen::written_out(ctx, stmt)? {
+        Ok(written) => written,
+        Err(need) => return Ok(Planned::Needs(need)),
+    };
+    let stmt = written.as_ref().unwrap_or(stmt);
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use pando_kernel::changes::{Turn, TurnedParameter};
+use pando_kernel::changes::{Put, Turn, TurnedParameter};
 use pando_sql::ast::{Node, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
@@ -67,8 +67,10 @@ pub(super) fn taken(
     let places = places(all, turned, edits);
     match placeholder {
         Placeholder::Question => {
-            for place in places.iter().filter(|place| place.is_further) {
-                edits.replace_by(Span::at(place.span.end), ", ?");
+            for place in &places {
+                if let Some(front) = place.front {
+                    edits.replace(Span::at(place.span.end), format!("{front}?"));
+                }
             }
             let turns = places.iter().map(|place| place.turn.cloned()).enumerate();
             Taken {
@@ -87,12 +89,14 @@ pub(super) fn taken(
             for place in &places {
                 let at = used.iter().position(|own| *own == (place.index, place.turn));
                 let at = at.unwrap_or(usize::MAX);
-                match place.is_further {
-                    true => edits.replace(Span::at(place.span.end), format!(", ${}", at + 1)),
-                    false if at as u64 != u64::from(place.index) => {
+                match place.front {
+                    Some(front) => {
+                        edits.replace(Span::at(place.span.end), format!("{front}${}", at + 1));
+                    }
+                    None if at as u64 != u64::from(place.index) => {
                         edits.replace(place.span, format!("${}", at + 1));
                     }
-                    false => {}
+                    None => {}
                 }
             }
             let turns = used.iter().map(|(_, turn)| turn.cloned()).enumerate();
@@ -109,29 +113,30 @@ struct Place<'a> {
     span: Span,
     index: u32,
     turn: Option<&'a Turn>,
-    is_further: bool,
+    /// What stands in front of it where it is put behind another.
+    front: Option<&'a str>,
 }
 
 /// In the order of the text.
 fn places<'a>(all: &[(Span, u32)], turned: &'a [TurnedParameter], edits: &Edits) -> Vec<Place<'a>> {
-    let own = turned.iter().filter(|one| !one.is_further);
+    let own = turned.iter().filter(|one| one.put == Put::InPlace);
     let own: HashMap<Span, &Turn> = own.map(|one| (one.span, &one.turn)).collect();
     let standing = all.iter().map(|(span, index)| Place {
         span: *span,
         index: *index,
         turn: own.get(span).copied(),
-        is_further: false,
+        front: None,
     });
-    let further = turned.iter().filter(|one| one.is_further).map(|one| Place {
+    let further = turned.iter().filter(|one| one.put != Put::InPlace).map(|one| Place {
         span: one.span,
         index: one.index,
         turn: Some(&one.turn),
-        is_further: true,
+        front: one.put.front(),
     });
     let is_left = |place: &Place<'_>| !edits.covers(place.span);
     let mut places: Vec<Place<'a>> = standing.chain(further).filter(is_left).collect();
     // What is put behind one place keeps the order in which it is put there.
-    places.sort_by_key(|place| (place.span.start, place.is_further));
+    places.sort_by_key(|place| (place.span.start, place.front.is_some()));
     places
 }
 
@@ -166,7 +171,10 @@ mod tests {
                 span: all[*at].0,
                 index: all[*at].1,
                 turn: turn.clone(),
-                is_further: *is_further,
+                put: match is_further {
+                    true => Put::Behind(", ".into()),
+                    false => Put::InPlace,
+                },
             })
             .collect();
         let mut edits = Edits::default();

@@ -9,6 +9,7 @@ use pando_sql::ast::{Kind, QueryBody, Statement};
 
 use super::merge_plan::gather::Gathered;
 use super::merge_plan::{aggregate, gather, reparse, unions};
+use super::rewrite::Text;
 use super::route::{routed, unchanged};
 use super::special::{catalogue, do_block, sequences, several_tables};
 use super::{Plan, Planned, Purpose, cells, check, rewrite};
@@ -88,7 +89,7 @@ fn finished(
     (merge, edits): (MergePlan, Edits),
 ) -> Result<Plan> {
     if merge.derived == 0 && merge.group.is_none() {
-        return rewrite::finish(ctx, stmt, units, (merge, edits));
+        return rewrite::finish(ctx, Text::whole(stmt), units, (merge, edits));
     }
     let settled = reparse::reparsed(ctx, stmt, &edits)?.ok_or_else(|| {
         pando_kernel::Error::unmerged(
@@ -97,7 +98,8 @@ fn finished(
             "write the value into the expression, or narrow it to one shard",
         )
     })?;
-    let mut plan = rewrite::finish(ctx, &settled.stmt, units, (merge, Edits::default()))?;
+    let text = Text { stmt: &settled.stmt, added: &settled.added };
+    let mut plan = rewrite::finish(ctx, text, units, (merge, Edits::default()))?;
     for parameter in plan.units.iter_mut().flat_map(|unit| &mut unit.parameters) {
         *parameter = settled.original(*parameter);
     }

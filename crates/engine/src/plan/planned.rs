@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use pando_kernel::changes::Turn;
+use pando_kernel::changes::{Turn, TurnedField};
 use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
@@ -54,6 +54,8 @@ pub struct Plan {
     pub merge: MergePlan,
     /// Keys generated for an INSERT.
     pub keys: Option<GeneratedKeys>,
+    /// Fields of the lines that the client sends, and that go as others to every unit.
+    pub fields: Vec<TurnedField>,
     /// It changes data or definitions.
     pub writes: bool,
     /// Statements that run on the one unit's connection before; that connection then stands apart from any transaction, and is reset.

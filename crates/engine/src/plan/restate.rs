@@ -3,7 +3,7 @@
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::presentation::Presentation;
+use pando_kernel::presentation::{Presentation, tells_stored_columns};
 use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
@@ -16,6 +16,13 @@ use super::special::temporary;
 /// `Refused` for tables of another logical database, `UnknownDatabase`, and what the family says of a SHOW.
 pub(super) fn restated(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Statement>> {
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
+    if let Kind::Show(show) = &stmt.kind
+        && let Some(table) = &show.table
+        && ctx.database.stored_names().iter().any(|own| own.table == table.key())
+    {
+        // The unit's answer would have the columns as they are stored.
+        return Err(tells_stored_columns(&show.what));
+    }
     // The catalogue knows nothing of temporary tables.
     if let Kind::Show(show) = &stmt.kind
         && temporary::concerned(ctx, stmt).is_none()

@@ -19,18 +19,34 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Plan, Told, Unit, labels, writes};
+use super::{Plan, Told, Unit, fields, labels, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
 
+/// A statement that is to be written for its targets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) stmt: &'a Statement,
+    /// What of its text the engine has added.
+    pub(super) added: &'a [Span],
+}
+
+impl<'a> Text<'a> {
+    /// A statement as it came.
+    pub(super) fn whole(stmt: &'a Statement) -> Self {
+        Self { stmt, added: &[] }
+    }
+}
+
 /// Makes the plan of routed targets.
 pub(super) fn finish(
     ctx: &Context<'_>,
-    stmt: &Statement,
+    text: Text<'_>,
     mut units: Units,
     (mut merge, mut base): (MergePlan, Edits),
 ) -> Result<Plan> {
+    let stmt = text.stmt;
     merge.turns = turns(stmt, &units.targets);
     if let Some(hint) = stmt.hint_span {
         base.replace(hint, "");
@@ -42,7 +58,8 @@ pub(super) fn finish(
     }
     let parameters = parameters(stmt);
     let labelled = labels::labelled(ctx, stmt);
-    let work = Work { ctx, stmt, base: &base, labelled: &labelled, parameters: &parameters };
+    let (base, labelled, parameters) = (&base, &labelled[..], &parameters[..]);
+    let work = Work { ctx, text, base, labelled, parameters };
     if let unions::Found::Some(union) = unions::find(ctx, stmt, &units) {
         let groups = unions::together(ctx, &units.targets);
         let out: Result<Vec<Unit>> =
@@ -53,6 +70,7 @@ pub(super) fn finish(
             spread,
             merge,
             keys,
+            fields: Vec::new(),
             writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
@@ -60,6 +78,7 @@ pub(super) fn finish(
             told: Told::default(),
         });
     }
+    let fields = fields::turned(ctx, stmt, &units.targets)?;
     let common = work.common(&units.targets)?;
     let mut out = Vec::with_capacity(units.targets.len());
     for target in units.targets {
@@ -77,6 +96,7 @@ pub(super) fn finish(
         spread: units.spread,
         merge,
         keys,
+        fields,
         writes: writes(&stmt.kind),
         before,
         leaves: Leaves::Nothing,
@@ -104,7 +124,7 @@ fn turns(stmt: &Statement, targets: &[Target]) -> Option<Arc<[u32]>> {
 /// A statement to be written for each of its targets.
 struct Work<'a> {
     ctx: &'a Context<'a>,
-    stmt: &'a Statement,
+    text: Text<'a>,
     base: &'a Edits,
     labelled: &'a [&'a Expr],
     parameters: &'a [(Span, u32)],
@@ -122,19 +142,50 @@ impl Common {
     }
 }
 
+/// What the rooms change for one target.
+///
+/// # Errors
+/// What they refuse.
+pub(super) fn by_rooms(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    target: &Target,
+    mut changes: Changes,
+) -> Result<Changes> {
+    if temporary::concerned(ctx, stmt).is_none() {
+        for feature in &ctx.database.features {
+            changes.begin(feature.name());
+            feature.rewrite(ctx, stmt, target, &mut changes)?;
+        }
+    }
+    fields::check(stmt, &changes)?;
+    Ok(changes)
+}
+
 impl Work<'_> {
+    /// What the rooms and the engine change for one target, behind the engine's own edits for all of them.
+    fn targeted(&self, target: &Target) -> Result<(Edits, Changes)> {
+        let (ctx, stmt) = (self.ctx, self.text.stmt);
+        let changes = Changes::beside(self.text.added);
+        let changes = by_rooms(ctx, stmt, target, changes)?;
+        let mut behind = Edits::default();
+        rows(stmt, target, &mut behind);
+        let mut edits = changes.edits(self.base, &behind)?;
+        labels::keep(ctx, stmt, self.labelled, &mut edits);
+        Ok((edits, changes))
+    }
+
     fn edits(&self, target: &Target) -> Result<(Edits, Taken)> {
-        let (ctx, stmt) = (self.ctx, self.stmt);
-        let (mut edits, changes) = targeted(ctx, stmt, target, self.base, self.labelled)?;
-        write_literals(changes.literals(), ctx.dialect, &mut edits)?;
-        let placeholder = ctx.dialect.syntax().placeholder;
+        let (mut edits, changes) = self.targeted(target)?;
+        write_literals(changes.literals(), self.ctx.dialect, &mut edits)?;
+        let placeholder = self.ctx.dialect.syntax().placeholder;
         let taken = taken(placeholder, self.parameters, changes.parameters(), &mut edits);
         Ok((edits, taken))
     }
 
     fn text(&self, target: &Target) -> Result<(Arc<str>, Taken)> {
         let (edits, taken) = self.edits(target)?;
-        let text = &self.stmt.text;
+        let text = &self.text.stmt.text;
         let sql = if edits.is_empty() { text.clone() } else { edits.apply(text).into() };
         Ok((sql, taken))
     }
@@ -152,7 +203,7 @@ impl Work<'_> {
         let (mut edits, Taken { parameters, turns }) = self.edits(&target)?;
         union.edit(self.ctx, &group, &mut edits);
         target.tables = group.into_iter().flat_map(|target| target.tables).collect();
-        let sql = edits.apply(&self.stmt.text).into();
+        let sql = edits.apply(&self.text.stmt.text).into();
         let attributes = union.attributes.clone();
         Ok(Unit { target, sql, parameters, turns, replaced, attributes })
     }
@@ -167,17 +218,17 @@ impl Work<'_> {
                 && target.tables.iter().all(|name| text_parts::is_plain_name(&name.actual))
         };
         let fits = targets.len() >= FEW
-            && matches!(self.stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_))
+            && matches!(self.text.stmt.kind, Kind::Select(_) | Kind::Update(_) | Kind::Delete(_))
             && targets.iter().all(is_plain)
-            && !text_parts::is_marked(&self.stmt.text);
+            && !text_parts::is_marked(&self.text.stmt.text);
         if !fits {
             return Ok(None);
         }
         let (edits, taken) = self.edits(&text_parts::marked(first))?;
         let mut found = Parts::default();
-        for piece in edits.pieces(&self.stmt.text) {
+        for piece in edits.pieces(&self.text.stmt.text) {
             match piece {
-                Piece::Kept(span) => found.text(span.of(&self.stmt.text)),
+                Piece::Kept(span) => found.text(span.of(&self.text.stmt.text)),
                 Piece::New(text) if found.marked(text).is_some() => {}
                 Piece::New(_) => return Ok(None),
             }
@@ -212,32 +263,13 @@ pub(super) fn open_edits(
     target: &Target,
 ) -> Result<(Edits, Vec<TurnedLiteral>)> {
     let labelled = labels::labelled(ctx, stmt);
-    let (mut edits, changes) = targeted(ctx, stmt, target, &Edits::default(), &labelled)?;
+    let (base, parameters) = (Edits::default(), parameters(stmt));
+    let text = Text::whole(stmt);
+    let work = Work { ctx, text, base: &base, labelled: &labelled, parameters: &parameters };
+    let (mut edits, changes) = work.targeted(target)?;
     let placeholder = ctx.dialect.syntax().placeholder;
-    taken(placeholder, &parameters(stmt), changes.parameters(), &mut edits);
+    taken(placeholder, &parameters, changes.parameters(), &mut edits);
     Ok((edits, changes.literals().to_vec()))
-}
-
-/// What the rooms and the engine change for one target, behind the engine's own edits for all of them.
-fn targeted(
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    target: &Target,
-    base: &Edits,
-    labelled: &[&Expr],
-) -> Result<(Edits, Changes)> {
-    let mut changes = Changes::default();
-    if temporary::concerned(ctx, stmt).is_none() {
-        for feature in &ctx.database.features {
-            changes.begin(feature.name());
-            feature.rewrite(ctx, stmt, target, &mut changes)?;
-        }
-    }
-    let mut behind = Edits::default();
-    rows(stmt, target, &mut behind);
-    let mut edits = changes.edits(base, &behind)?;
-    labels::keep(ctx, stmt, labelled, &mut edits);
-    Ok((edits, changes))
 }
 
 /// Keeps only the target's rows of VALUES.
@@ -270,6 +302,15 @@ fn generated_keys(
     keys: &GeneratedKeys,
     edits: &mut Edits,
 ) -> Result<()> {
+    let logic = ctx.catalog.logic(&insert.table.name.key());
+    if logic.is_some_and(|logic| logic.turns(&keys.column)) {
+        // What is written here comes behind the rooms.
+        return Err(Error::unsupported(
+            30001,
+            format!("keys cannot be made for column `{}`, which is stored as another", keys.column),
+            "give its values in the INSERT",
+        ));
+    }
     // NULL stands for a row that brings its own.
     let made = |i: usize| keys.values.get(i).filter(|value| !value.is_null());
     let literal = |i: usize| made(i).map(|value| ctx.dialect.literal(value));

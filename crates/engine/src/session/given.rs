@@ -40,6 +40,10 @@ pub(in crate::session) struct Given {
     pub(in crate::session) sees_one_state: bool,
     /// What it gives is written, or looked for, by a statement that follows.
     pub(in crate::session) is_step: bool,
+    /// Its text is about what is stored: it goes past the rooms that have columns stored otherwise than clients see them.
+    pub(in crate::session) is_about_stored: bool,
+    /// The lines of the COPY TO are told otherwise than they are stored.
+    pub(in crate::session) retells: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
 }

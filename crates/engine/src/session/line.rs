@@ -15,8 +15,9 @@ use pando_sql::ast::Statement;
 use crate::plan;
 
 use crate::session::Session;
+use crate::session::bulk::fields;
 use crate::session::cursors::settle;
-use crate::session::given::{Aim, Given};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere};
 use crate::session::reply::warnings;
 use crate::session::run::on_units::Ran;
@@ -104,10 +105,16 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
             let live = session.place.live()?;
             in_steps::start_in_steps(session, &live, stmt, given, found.steps).await
         }
+        Ran::Retold(plan) => {
+            let live = session.place.live()?;
+            let run = Run { live: &live, stmt, plan: &plan };
+            Box::pin(fields::start_retold(session, run, given)).await
+        }
     }
 }
 
-/// Runs the statement that another stands for. It stands for none itself, so this goes no deeper.
+/// Runs the statement that another stands for. An EXECUTE may stand for a DECLARE, and that for its query: this goes no
+/// deeper.
 async fn run_instead(session: &mut Session, other: Instead) -> Result<()> {
     Box::pin(run(session, &other.stmt, other.given)).await?;
     match other.cursor {

@@ -43,11 +43,11 @@ pub(super) fn define(
         for rule in wanted {
             // A rule that is altered keeps the name that it was made with.
             let key = known.get(&named.folded(&rule.key.text)).unwrap_or(&rule.key.text);
-            take_out(section, (own, language), key);
+            take_out(section, own, language, key);
             let node = node(section, rule, own.grammar.fields, key)?;
             section.change(own.grammar.stored, |all| all.set(key, node));
         }
-        tidy(section, (own, language));
+        tidy(section, own, language);
         Ok(())
     })
 }
@@ -77,11 +77,11 @@ pub(super) fn drop_all(
             section.set(own.grammar.stored, list(&keys));
         } else {
             for key in gone {
-                take_out(section, (own, language), key);
+                take_out(section, own, language, key);
                 section.change(own.grammar.stored, |all| all.remove(key));
             }
         }
-        tidy(section, (own, language));
+        tidy(section, own, language);
         section.is_empty()
     });
     // A section that says nothing is none.
@@ -111,17 +111,17 @@ fn check_shape(section: Option<&Node>, own: Own) -> Result<()> {
 }
 
 /// Leaves of a rule its key, which keeps its place. Algorithms that were made for it go.
-fn take_out(section: &mut Node, (own, language): (Own, &Language), key: &str) {
+fn take_out(section: &mut Node, own: Own, language: &Language, key: &str) {
     let stored = own.grammar.stored;
     let old = section.get(stored).and_then(|all| all.get(key)).cloned();
     if old.is_some() {
         section.change(stored, |all| all.set(key, Node::nothing()));
     }
-    forget(section, (own, language), own::used(old.as_ref(), own.grammar.fields, key));
+    forget(section, own, language, own::used(old.as_ref(), own.grammar.fields, key));
 }
 
 /// In whatever order rules were made, they lead to the same definitions; a field that says nothing goes.
-fn tidy(section: &mut Node, (own, language): (Own, &Language)) {
+fn tidy(section: &mut Node, own: Own, language: &Language) {
     let algorithm_fields = own::algorithm_fields(language, own.tag);
     for field in &algorithm_fields {
         section.change(field, |all| all.sort_by_key(|entry| entry.key.clone()));
@@ -133,7 +133,7 @@ fn tidy(section: &mut Node, (own, language): (Own, &Language)) {
     }
 }
 
-fn forget(section: &mut Node, (own, language): (Own, &Language), gone: Vec<Used>) {
+fn forget(section: &mut Node, own: Own, language: &Language, gone: Vec<Used>) {
     if gone.is_empty() {
         return;
     }
@@ -153,14 +153,14 @@ fn node(section: &mut Node, rule: &OwnRule, fields: &[Field], base: &str) -> Res
     let mut node = Node::mapping::<&str>([]);
     for (field, given) in fields.iter().zip(&rule.given) {
         let Some(given) = given else { continue };
-        let value = value(section, (field, given), base)?;
+        let value = value(section, field, given, base)?;
         let path: Vec<&str> = field.stored.split('.').collect();
         set(&mut node, &path, value);
     }
     Ok(node)
 }
 
-fn value(section: &mut Node, (field, given): (&Field, &Given), base: &str) -> Result<Node> {
+fn value(section: &mut Node, field: &Field, given: &Given, base: &str) -> Result<Node> {
     let texts = |names: &[Name]| list(&names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>());
     Ok(match (given, field.form) {
         (Given::Name(name), _) => Node::text(name.text.as_str()),

@@ -1,5 +1,6 @@
 //! The tests that every repository passes, so that the embedded store, ZooKeeper and etcd can stand in for each other.
 
+mod case;
 mod change;
 mod outage;
 mod relay;
@@ -14,10 +15,9 @@ mod view;
 
 use std::time::Duration;
 
-use ::tokio::sync::oneshot;
 use pando_kernel::runtime::{BoxFuture, within};
 
-use crate::{Closed, Error, Key, Result, Watch};
+use case::{Done, Failure, beside, hold, key, signal};
 
 pub use relay::Relay;
 pub use remote::{Kind, Remote};
@@ -45,8 +45,6 @@ pub async fn run(stand: &dyn Stand, tell: &mut (dyn FnMut(Outcome) + Send)) {
 
 const CASE_LIMIT: Duration = Duration::from_secs(60);
 
-/// `None` where the stand cannot do what it takes.
-type Done = std::result::Result<Option<()>, Failure>;
 type Case = for<'a> fn(&'a dyn Stand) -> BoxFuture<'a, Done>;
 
 macro_rules! cases {
@@ -75,56 +73,3 @@ const CASES: &[(&str, Case)] = cases![
     outage::calls_end_while_the_server_is_stopped_and_work_after,
     outage::what_is_stored_survives_a_killed_server,
 ];
-
-/// What was not as it must be.
-struct Failure(String);
-
-impl From<Error> for Failure {
-    fn from(e: Error) -> Self {
-        Self(e.to_string())
-    }
-}
-
-impl From<Closed> for Failure {
-    fn from(e: Closed) -> Self {
-        Self(e.to_string())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(why: String) -> Self {
-        Self(why)
-    }
-}
-
-/// Ends the test unless the condition holds.
-macro_rules! hold {
-    ($condition:expr, $($says:tt)+) => {
-        if !$condition {
-            return Err($crate::conformance::Failure(format!($($says)+)));
-        }
-    };
-}
-use hold;
-
-/// The key of a case: `/CASE/name`.
-fn key(case: &str, name: &str) -> Result<Key> {
-    Key::parse(&format!("/{case}/{name}"))
-}
-
-/// Waits for a signal, for longer than any session lives.
-async fn signal(stand: &dyn Stand, watch: &mut Watch) -> std::result::Result<(), Failure> {
-    let waited = within(&*stand.runtime(), Duration::from_secs(20), watch.changed()).await;
-    waited.ok_or_else(|| Failure("the watch says nothing for 20 s".into()))??;
-    Ok(())
-}
-
-/// Runs beside the test; the answer says how it ended.
-fn beside<T: Send + 'static>(
-    stand: &dyn Stand,
-    work: impl Future<Output = T> + Send + 'static,
-) -> BoxFuture<'static, std::result::Result<T, Failure>> {
-    let (done, answer) = oneshot::channel();
-    stand.runtime().spawn(Box::pin(async move { drop(done.send(work.await)) }));
-    Box::pin(async move { answer.await.map_err(|_| Failure("a part of the test ended".into())) })
-}

@@ -13,10 +13,9 @@ use pando_kernel::value::Value;
 
 use crate::aside::rows;
 use crate::broken::{LINGER, Need, lacks};
+use crate::errors::{aborted, is_missing, ledger_gone, server_error};
 use crate::held::{Held, committed, tell};
-use crate::transaction::{
-    Ended, Outcome, Transaction, aborted, is_missing, ledger_gone, server_error,
-};
+use crate::transaction::{Ended, Outcome, Transaction};
 
 use super::coordinator::{Coordinator, count};
 use super::decision::decide;

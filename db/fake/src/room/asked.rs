@@ -130,8 +130,10 @@ impl Asked {
         self.scene.room.rewrite(&self.context(), &self.stmt, target, &mut changes)?;
         let mut edits = changes.edits(&Edits::default(), &Edits::default())?;
         write_literals(changes.literals(), &*self.database.dialect, &mut edits)?;
-        for one in changes.parameters().iter().filter(|one| one.is_further) {
-            edits.replace(Span::at(one.span.end), ", ?");
+        for one in changes.parameters() {
+            if let Some(front) = one.put.front() {
+                edits.replace(Span::at(one.span.end), format!("{front}?"));
+            }
         }
         Ok(edits.apply(&self.text))
     }

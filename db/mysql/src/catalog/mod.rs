@@ -1,6 +1,6 @@
-//! MySQL's and MariaDB's catalogue, shown as the logical database's: tables of `information_schema` that name tables or databases are replaced
-//! by a sub-query with the same columns, SHOW becomes a query of them, and what SHOW CREATE TABLE says is retold.
+//! MySQL's and MariaDB's catalogue as the logical database's: sub-queries in the place of its tables, SHOW as queries of them.
 
+mod columns;
 mod create;
 mod labels;
 mod maintained;
@@ -49,6 +49,7 @@ impl Presentation for MySql {
     }
 
     fn present(&self, stmt: &Statement, view: &View<'_>) -> Result<Presented> {
+        columns::check(stmt, view)?;
         let mut edits = Edits::default();
         let mut replaced: Vec<Span> = Vec::new();
         let mut named: Vec<String> = Vec::new();

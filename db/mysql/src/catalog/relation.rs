@@ -10,7 +10,7 @@ use pando_sql::ast::{Distinct, Kind, Node, QueryBody, Statement};
 use pando_sql::visit;
 
 use super::relations::{Relation, Role, SCHEMATA, VENDORS};
-use super::version;
+use super::{columns, version};
 use crate::dialect::MySql;
 use crate::guard::words::LEDGER;
 
@@ -65,7 +65,8 @@ pub(super) fn sub_query(
         .iter()
         .map(|column| {
             let name = MySql.quote(&column.name);
-            match shown(view, relation, table, &column.name) {
+            let text = shown(view, relation, table, &column.name);
+            match text.or_else(|| columns::shown(view, table, &column.name)) {
                 Some(text) => format!("{text} AS {name}"),
                 None => format!("x.{name}"),
             }
@@ -85,6 +86,9 @@ pub(super) fn sub_query(
             let _ = write!(own, " AND NOT EXISTS ({})", part_of_any("x.CONSTRAINT_NAME", &hidden));
         }
         None => {}
+    }
+    if columns.iter().any(|column| column.name == "COLUMN_NAME") {
+        own.push_str(&columns::is_seen(view, table).unwrap_or_default());
     }
     let vendors = match view.number {
         0 => format!(" OR x.{schema} IN ('{}')", VENDORS.join("', '")),

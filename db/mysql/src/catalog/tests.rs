@@ -65,7 +65,14 @@ fn facts(database: Option<&str>) -> Facts {
 fn presented(text: &str, number: usize) -> String {
     let tables = [shown("t_0", "t", false), shown("t_1", "t", true)];
     let facts = facts(Some("shop"));
-    let view = View { database: "shop", facts: &facts, number, tables: &tables, catalog: &Few };
+    let view = View {
+        database: "shop",
+        facts: &facts,
+        number,
+        tables: &tables,
+        columns: &[],
+        catalog: &Few,
+    };
     let stmt = pando_sql::parse(text, &SYNTAX).unwrap();
     match MySql.present(&stmt, &view).unwrap() {
         Presented::Edits(edits) => edits.apply(text),
@@ -131,7 +138,14 @@ fn columns_are_called_as_their_server_calls_them() {
         ),
     ] {
         let facts = facts(version);
-        let view = View { database: "shop", facts: &facts, number: 1, tables: &[], catalog: &Few };
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 1,
+            tables: &[],
+            columns: &[],
+            catalog: &Few,
+        };
         let text = format!("{text} information_schema.tables t");
         let stmt = pando_sql::parse(&text, &SYNTAX).unwrap();
         let Presented::Edits(edits) = MySql.present(&stmt, &view).unwrap() else {

@@ -1,7 +1,7 @@
 //! Rows that one statement reads and another writes.
 
 use pando_kernel::dialect::{Language, TableColumn};
-use pando_kernel::transfer::{Field, Transfer};
+use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::{Error, Kind, Result, Value};
 
 use super::{MySql, text_literal};
@@ -79,6 +79,13 @@ impl Transfer for MySql {
         ""
     }
 
+    /// <https://dev.mysql.com/doc/refman/8.4/en/load-data.html#load-data-character-set>
+    fn letters_query(&self) -> Option<&'static str> {
+        Some("SELECT @@character_set_database")
+    }
+}
+
+impl Obstacles for MySql {
     fn obstacles_query(&self, table: &str) -> String {
         let table = text_literal(table);
         let columns = |what: &str, condition: &str| {

@@ -189,6 +189,10 @@ impl Variables for MySql {
     }
 
     /// A number's own type hangs on its digits, a bit operation's is BIGINT UNSIGNED on all servers.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only numbers have another type as literals"
+    )]
     fn session_literal(&self, name: &str, value: &Value) -> Option<String> {
         let bare = name.strip_prefix("@@").unwrap_or(name);
         let is_wide = |name| !matches!(name, "connection_id" | "autocommit");

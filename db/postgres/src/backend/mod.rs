@@ -19,8 +19,7 @@ mod wire;
 use pando_kernel::{Error, ErrorKind};
 
 pub use connector::PostgresConnector;
-pub use options::Options;
-pub use prove::{ChannelBinding, Methods};
+pub use options::{ChannelBinding, Methods, Options};
 
 /// The server cannot be reached, or the connection to it is lost.
 fn unavailable(unit: &str, message: impl Into<String>) -> Error {

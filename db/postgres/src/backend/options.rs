@@ -7,8 +7,42 @@ use pando_kernel::runtime::{Address, TlsMode};
 use pando_kernel::{ClientTls, Identity, Lists, Place};
 
 use super::lifted::Changes;
-use super::prove::{ChannelBinding, Methods};
 use crate::codec::frame::LARGE_LIMIT;
+
+/// Whether a SCRAM login is bound to the certificate that the server has shown: whoever stands between with another certificate then fails, even where
+/// certificates are not verified. Libpq's `channel_binding`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChannelBinding {
+    /// Never.
+    Disable,
+    /// Over TLS, where the server offers it.
+    #[default]
+    Prefer,
+    /// Always: any other login is refused.
+    Require,
+}
+
+/// What a server may ask of us. Libpq's `require_auth`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Methods {
+    /// The password as it is, over TLS or a local socket.
+    pub password: bool,
+    /// The password as it is over a connection that anybody on the way can read.
+    pub readable_password: bool,
+    /// A hash by which who hears it can try passwords out, fast.
+    pub md5: bool,
+    /// SCRAM-SHA-256, bound to the channel or not.
+    pub scram: bool,
+    /// Nothing: it lets us in as we come, or by our certificate.
+    pub nothing: bool,
+}
+
+impl Default for Methods {
+    /// All but the readable password.
+    fn default() -> Self {
+        Methods { password: true, readable_password: false, md5: true, scram: true, nothing: true }
+    }
+}
 
 /// Where a storage unit is and how to log in there.
 #[derive(Clone)]

@@ -2,6 +2,7 @@
 //! the same columns, and functions that take or give such names are wrapped.
 
 mod calls;
+mod columns;
 mod names;
 mod number;
 mod own;
@@ -106,6 +107,7 @@ fn presented(
     view: &View<'_>,
     parameters: Option<&[Parameter]>,
 ) -> Result<(Presented, Vec<(usize, Value)>)> {
+    columns::check(stmt, view)?;
     let names = Names::new(view);
     let mut edits = Edits::default();
     let mut replaced: Vec<Span> = Vec::new();

@@ -7,6 +7,7 @@ use pando_kernel::presentation::Holding;
 use pando_sql::ast::{Node, Statement};
 use pando_sql::visit;
 
+use super::columns;
 use super::names::{Around, Names, literal, renamed};
 use super::own;
 use super::relations::{Owner, Relation, Role};
@@ -65,7 +66,9 @@ pub(super) fn sub_query(
     }
     for column in columns {
         let own = format!("x.{}", Postgres.quote(&column.name));
-        match role(relation, &column.name).and_then(|role| shown(names, role, &own, &mut rows)) {
+        let text =
+            role(relation, &column.name).and_then(|role| shown(names, role, &own, &mut rows));
+        match text.or_else(|| columns::shown(names.view, name, columns, &column.name)) {
             Some(text) => {
                 changed = true;
                 let name = Postgres.quote(&column.name);
@@ -78,6 +81,10 @@ pub(super) fn sub_query(
         changed |= only_users(relation, columns, &mut rows);
     }
     if let Some(condition) = no_ledger(relation, columns) {
+        rows.conditions.push(condition);
+        changed = true;
+    }
+    if let Some(condition) = columns::is_seen(names.view, name, columns) {
         rows.conditions.push(condition);
         changed = true;
     }

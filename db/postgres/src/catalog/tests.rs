@@ -66,7 +66,8 @@ fn parsed(text: &str) -> Statement {
 /// The text for unit `number`, which shows `t_0` as `t` and hides `t_1`; or `None` for a unit whose tables keep their names.
 fn presented(text: &str, tables: &[Shown], number: usize) -> String {
     let facts = Facts { databases: Arc::from(["shop".into(), "Two".into()]), ..Facts::default() };
-    let view = View { database: "shop", facts: &facts, number, tables, catalog: &Few };
+    let view =
+        View { database: "shop", facts: &facts, number, tables, columns: &[], catalog: &Few };
     match Postgres.present(&parsed(text), &view).unwrap() {
         Presented::Edits(edits) => edits.apply(text),
         Presented::Needs(need) => format!("{need:?}"),
@@ -182,7 +183,14 @@ fn bound(text: &str, values: &[Value], number: usize) -> Result<(String, Vec<(us
     let tables = [shown("t_0", "t", false)];
     let parameters: Vec<_> = values.iter().cloned().map(Parameter::made).collect();
     let facts = Facts::default();
-    let view = View { database: "shop", facts: &facts, number, tables: &tables, catalog: &Few };
+    let view = View {
+        database: "shop",
+        facts: &facts,
+        number,
+        tables: &tables,
+        columns: &[],
+        catalog: &Few,
+    };
     let (presented, values) = Postgres.present_bound(&parsed(text), &view, &parameters)?;
     let Presented::Edits(edits) = presented else { panic!("{presented:?}") };
     Ok((edits.apply(text), values))

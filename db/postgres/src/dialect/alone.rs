@@ -6,10 +6,10 @@ use pando_kernel::alone::{Alone, Relation, set_to};
 use pando_kernel::dialect::{Facts, MODE, VariableEffect, Variables};
 use pando_sql::ast::{ObjectName, Show};
 
+use super::type_name::TYPES;
 use super::variables::unquote;
 use super::{POSTGRES, Postgres, text_literal};
 use crate::defaults::{DATE_STYLE, SERVER_VERSION, TIME_ZONE};
-use crate::types::oid;
 
 /// What settings are before they are set, by name.
 const SETTINGS: &[(&str, &str)] = &[
@@ -50,33 +50,6 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// What `version()` tells.
 const VERSION: &str = concat!("PostgreSQL 15.0 (Pando ", env!("CARGO_PKG_VERSION"), ")");
-/// Types that every server has: number, name, and the number of the array of them.
-pub(super) const TYPES: [(u32, &str, u32); 24] = [
-    (oid::BOOL, "bool", 1000),
-    (oid::BYTEA, "bytea", 1001),
-    (oid::CHAR, "char", 1002),
-    (oid::NAME, "name", 1003),
-    (oid::INT8, "int8", 1016),
-    (oid::INT2, "int2", 1005),
-    (oid::INT4, "int4", 1007),
-    (oid::TEXT, "text", 1009),
-    (oid::OID, "oid", 1028),
-    (oid::JSON, "json", 199),
-    (oid::XML, "xml", 143),
-    (oid::FLOAT4, "float4", 1021),
-    (oid::FLOAT8, "float8", 1022),
-    (oid::BPCHAR, "bpchar", 1014),
-    (oid::VARCHAR, "varchar", 1015),
-    (oid::DATE, "date", 1182),
-    (oid::TIME, "time", 1183),
-    (oid::TIMESTAMP, "timestamp", 1115),
-    (oid::TIMESTAMPTZ, "timestamptz", 1185),
-    (oid::INTERVAL, "interval", 1187),
-    (oid::TIMETZ, "timetz", 1270),
-    (oid::NUMERIC, "numeric", 1231),
-    (oid::UUID, "uuid", 2951),
-    (oid::JSONB, "jsonb", 3807),
-];
 const SCHEMAS: [(i64, &str); 3] =
     [(CATALOG, "pg_catalog"), (2200, "public"), (13_000, "information_schema")];
 /// The schema of the types.

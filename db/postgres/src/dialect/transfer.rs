@@ -1,7 +1,7 @@
 //! Rows that one statement reads and another writes.
 
 use pando_kernel::dialect::{Language, TableColumn};
-use pando_kernel::transfer::{Field, Transfer};
+use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::{Column, Error, ErrorKind, Format, Kind, Result};
 
 use super::{Postgres, text_literal};
@@ -48,7 +48,9 @@ impl Transfer for Postgres {
     fn keep_given(&self) -> &'static str {
         " OVERRIDING SYSTEM VALUE"
     }
+}
 
+impl Obstacles for Postgres {
     fn obstacles_query(&self, table: &str) -> String {
         obstacles(&format!("to_regclass({})", text_literal(&self.quote(table))))
     }

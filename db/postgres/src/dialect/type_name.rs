@@ -1,7 +1,35 @@
 //! Built-in types by the names that statements call them.
 //! <https://www.postgresql.org/docs/current/datatype.html>
 
-use super::alone::TYPES;
+use crate::types::oid;
+
+/// Types that every server has: number, name, and the number of the array of them.
+pub(super) const TYPES: [(u32, &str, u32); 24] = [
+    (oid::BOOL, "bool", 1000),
+    (oid::BYTEA, "bytea", 1001),
+    (oid::CHAR, "char", 1002),
+    (oid::NAME, "name", 1003),
+    (oid::INT8, "int8", 1016),
+    (oid::INT2, "int2", 1005),
+    (oid::INT4, "int4", 1007),
+    (oid::TEXT, "text", 1009),
+    (oid::OID, "oid", 1028),
+    (oid::JSON, "json", 199),
+    (oid::XML, "xml", 143),
+    (oid::FLOAT4, "float4", 1021),
+    (oid::FLOAT8, "float8", 1022),
+    (oid::BPCHAR, "bpchar", 1014),
+    (oid::VARCHAR, "varchar", 1015),
+    (oid::DATE, "date", 1182),
+    (oid::TIME, "time", 1183),
+    (oid::TIMESTAMP, "timestamp", 1115),
+    (oid::TIMESTAMPTZ, "timestamptz", 1185),
+    (oid::INTERVAL, "interval", 1187),
+    (oid::TIMETZ, "timetz", 1270),
+    (oid::NUMERIC, "numeric", 1231),
+    (oid::UUID, "uuid", 2951),
+    (oid::JSONB, "jsonb", 3807),
+];
 
 /// Names of the standard, each with PostgreSQL's own.
 const STANDARD: [(&str, &str); 18] = [
@@ -54,7 +82,6 @@ pub(super) fn number(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::oid;
 
     #[test]
     fn types_are_known_by_every_name_they_have() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pando_kernel::presentation::Shown;
 
-use crate::dialect::text_literal;
+use crate::literal::text_literal;
 use crate::tongue::Tongue;
 
 /// Numbers below this one belong to what comes with a server.

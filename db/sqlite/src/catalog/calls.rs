@@ -3,7 +3,7 @@
 use pando_sql::ast::{Expr, Function, Literal, Node, SelectItem, Statement};
 use pando_sql::{Edits, Span, visit};
 
-use crate::dialect::text_literal;
+use crate::literal::text_literal;
 
 /// The name of a type without its schema, in lower case.
 fn bare(text: &str) -> String {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Result};
 
 use super::types::Key;
 use super::{settings, types};
-use crate::functions::{argument, failed, integer_argument};
+use crate::arguments::{argument, failed, integer_argument};
 
 type Function = fn(&Context<'_>) -> Result<Value>;
 

@@ -19,7 +19,7 @@ use relation::Relation;
 pub(crate) use settings::{POSTGRES_VERSION, is_known as is_known_setting, mysql_variable};
 pub(crate) use show::of_table;
 
-use crate::dialect::text_literal;
+use crate::literal::text_literal;
 use crate::tongue::Tongue;
 
 /// The vendor's own databases, as MySQL has them.

@@ -1,7 +1,9 @@
 //! What the engine asks of a family that shows catalogues.
 
 use pando_kernel::dialect::Facts;
-use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::presentation::{
+    Asked, Holding, Presentation, Presented, Shown, View, tells_stored_columns,
+};
 use pando_kernel::{Error, Parameter, Result, Value};
 use pando_sql::ast::{Expr, Ident, Kind, Literal, Node, ObjectName, QueryBody, Show, Statement};
 use pando_sql::visit::{self, Refers};
@@ -62,6 +64,9 @@ impl Presentation for SqliteDialect {
         for occurrence in visit::tables(&stmt.kind) {
             let Some((schema, name)) = vendors(occurrence.name, tongue) else { continue };
             let relation = find(schema, name, tongue).ok_or_else(|| unknown(schema, name))?;
+            if !view.columns.is_empty() && relation.columns().any(|column| tells(column.name)) {
+                return Err(tells_stored_columns(name));
+            }
             let Some(table) = occurrence.table else { continue };
             let alias = match table.alias {
                 Some(_) => String::new(),
@@ -197,4 +202,19 @@ fn number(expr: &Expr, parameters: &[Parameter]) -> Option<u64> {
         _ => None,
     }
     .filter(|number| *number < STEP << 12)
+}
+
+/// Whether what a relation's column of this name holds tells columns of tables.
+fn tells(column: &str) -> bool {
+    const TELLING: [&str; 8] = [
+        "attname",
+        "check_clause",
+        "column_name",
+        "definition",
+        "indexdef",
+        "referenced_column_name",
+        "sql",
+        "view_definition",
+    ];
+    TELLING.contains(&column.to_lowercase().as_str())
 }

@@ -6,7 +6,7 @@ use pando_kernel::dialect::Facts;
 use pando_kernel::presentation::Holding;
 
 use super::settings;
-use crate::dialect::text_literal;
+use crate::literal::text_literal;
 
 /// A relation. Its rows are those of `from`, its columns expressions over them.
 #[derive(Debug)]

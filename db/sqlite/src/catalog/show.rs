@@ -7,8 +7,8 @@ use pando_kernel::{Error, ErrorKind, Result};
 use pando_sql::ast::{Kind, Show};
 
 use super::{MYSQLS, base, mysql, relation::Relation, settings};
-use crate::dialect::text_literal;
 use crate::error::refuse;
+use crate::literal::text_literal;
 use crate::tongue::Tongue;
 
 /// Columns under the labels of SHOW, and where they come from.

@@ -73,8 +73,14 @@ fn presented(sql: &str, tongue: Tongue) -> Result<String> {
         stmt = pando_sql::parse(&text, dialect.syntax()).unwrap();
     }
     let (facts, tables) = (facts(), shown());
-    let view =
-        View { database: "shop", facts: &facts, number: 0, tables: &tables, catalog: &Unread };
+    let view = View {
+        database: "shop",
+        facts: &facts,
+        number: 0,
+        tables: &tables,
+        columns: &[],
+        catalog: &Unread,
+    };
     match presentation.present(&stmt, &view)? {
         Presented::Edits(edits) => Ok(edits.apply(&stmt.text)),
         Presented::Needs(need) => panic!("{need:?}"),

@@ -4,7 +4,7 @@ use pando_sql::ast::Literal;
 use pando_sql::{Edits, Syntax, Token, TokenKind, literal, read_latin1};
 
 use super::words::Words;
-use crate::dialect::{hex, text_literal};
+use crate::literal::{hex, text_literal};
 
 pub(super) fn edit(words: Words<'_>, syntax: &Syntax, edits: &mut Edits) {
     for at in 0..words.len() {

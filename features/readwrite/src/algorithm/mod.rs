@@ -1,21 +1,14 @@
 //! Load balancers: which of a group's read units answers. One algorithm per file.
 
+mod balancer;
 mod random;
 mod round_robin;
 mod weight;
 
-use std::fmt::Debug;
-
 use pando_config::{Algorithm, Placed, Problem};
-use pando_kernel::feature::Source;
 use pando_kernel::{AlgorithmKind, AlgorithmSort};
 
-/// Chooses among the read units of one group.
-pub(crate) trait Balancer: Send + Sync + Debug {
-    /// One of `among`, which are indexes of the group's read units, ascending; `None` when none of them takes reads. `ticket` changes with each
-    /// statement.
-    fn choose(&self, among: &[usize], ticket: u64, source: &dyn Source) -> Option<usize>;
-}
+pub(crate) use balancer::Balancer;
 
 /// The balancer an `algorithm` section asks for, for a group that reads from `reads`.
 ///
@@ -66,6 +59,8 @@ fn unknown(key: &Placed<String>, kind: &str) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::feature::Source;
+
     use super::*;
 
     /// Gives the same eight bytes again and again.

@@ -9,6 +9,9 @@ use pando_kernel::Value;
 
 use crate::value::{self, Number};
 
+/// Items a list or range may have.
+pub(crate) const MOST_ITEMS: usize = 100_000;
+
 /// A value while an expression is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Datum<'a> {

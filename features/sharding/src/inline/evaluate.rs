@@ -1,11 +1,8 @@
 //! Tree and values → value.
 
-use super::datum::Datum;
+use super::datum::{Datum, MOST_ITEMS};
 use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Unary};
 use super::{Arithmetic, Error, method, operate};
-
-/// Items a list or range may have.
-pub(crate) const MOST_ITEMS: usize = 100_000;
 
 /// What an expression sees.
 #[derive(Debug)]

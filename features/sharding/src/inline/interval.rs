@@ -1,7 +1,7 @@
 //! `<INTERVAL>`: names that end in dates, from one bound to another.
 
 use super::Error;
-use super::evaluate::MOST_ITEMS;
+use super::datum::MOST_ITEMS;
 use crate::algorithm::datetime::{Pattern, Steps, Unit};
 
 /// `P=t_;SP=yyyy_MM;DIA=1;DIU=Months;DL=2022_01;DU=2022_12` → `t_2022_01` … `t_2022_12`.

@@ -8,6 +8,7 @@ mod format;
 mod interval;
 mod lexer;
 mod method;
+mod methods;
 mod operate;
 mod parser;
 mod template;

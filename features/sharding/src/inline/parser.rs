@@ -7,7 +7,7 @@ use pando_config::suggest;
 use super::Error;
 use super::datum::Datum;
 use super::lexer::{Token, tokens};
-use super::method::{Function, Method};
+use super::methods::{Function, Method};
 use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Type, Unary};
 
 /// How deep expressions may nest.

@@ -3,7 +3,8 @@
 use pando_kernel::Value;
 
 use super::datum::Datum;
-use super::evaluate::{MOST_ITEMS, Scope, evaluate};
+use super::datum::MOST_ITEMS;
+use super::evaluate::{Scope, evaluate};
 use super::tree::{Expr, Kind};
 use super::{Arithmetic, Error, interval, parser};
 

@@ -40,9 +40,9 @@ pub(crate) enum Kind {
     /// `a as int`, `(long) a`
     Cast(Type, Box<Expr>),
     /// `a.b(c)`, `a?.b(c)`
-    Call { on: Box<Expr>, method: super::method::Method, arguments: Vec<Expr>, on_null: OnNull },
+    Call { on: Box<Expr>, method: super::methods::Method, arguments: Vec<Expr>, on_null: OnNull },
     /// `Math.abs(a)`, `String.format(a, b)`
-    Static { function: super::method::Function, arguments: Vec<Expr> },
+    Static { function: super::methods::Function, arguments: Vec<Expr> },
     /// `a.collect { x -> b }`, `a.findAll { x -> b }`
     Each { on: Box<Expr>, each: Each, body: Box<Expr> },
 }

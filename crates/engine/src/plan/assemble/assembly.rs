@@ -3,7 +3,7 @@
 use pando_kernel::column::Column;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::relation::{Carried, Relations, Stands};
+use pando_kernel::relation::{Carried, Inline, PREFIX, Relations, Stands};
 use pando_kernel::route::UnitName;
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
@@ -27,6 +27,8 @@ pub struct Read {
     pub text: String,
     /// What its columns are.
     pub columns: Vec<Typed>,
+    /// It names what is stored: it goes past the rooms that have columns stored otherwise than clients see them.
+    pub is_about_stored: bool,
 }
 
 /// What is known of a column's type before it is read.
@@ -82,6 +84,12 @@ impl Assembly {
     /// The tables to be written, in order of their places: which read fills each.
     pub fn tables(&self) -> impl Iterator<Item = usize> + '_ {
         self.places.iter().map(|place| place.read)
+    }
+
+    /// Names for its tables while nothing is read.
+    pub fn unread(&self) -> Vec<Inline> {
+        let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
+        self.tables().map(named).collect()
     }
 
     /// Whether there is another form of it, which does not hang on the types of answers.

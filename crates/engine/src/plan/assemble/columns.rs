@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use pando_kernel::LogicColumns;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::relation::Carried;
@@ -19,6 +20,8 @@ pub(super) type Known<T> = std::result::Result<T, Need>;
 #[derive(Debug)]
 pub(super) struct Columns {
     tables: HashMap<String, Arc<Vec<TableColumn>>>,
+    /// Those of these tables of which some columns are not as they are stored.
+    turned: HashMap<String, Arc<LogicColumns>>,
     /// Every word of the statement, lower-cased: a column that is not among them is not named anywhere.
     words: HashSet<String>,
     whole_rows: bool,
@@ -34,13 +37,15 @@ impl Columns {
         stmt: &Statement,
         leaves: &[Leaf<'_>],
     ) -> Known<Option<Self>> {
-        let mut tables = HashMap::new();
+        let (mut tables, mut turned) = (HashMap::new(), HashMap::new());
         for leaf in leaves {
             match ctx.catalog.columns(&leaf.logic) {
                 None => return Err(Need::Columns(leaf.logic.clone())),
                 Some(columns) if columns.is_empty() => return Ok(None),
                 Some(columns) => tables.insert(leaf.logic.clone(), columns),
             };
+            let logic = ctx.catalog.logic(&leaf.logic);
+            turned.extend(logic.map(|logic| (leaf.logic.clone(), logic)));
         }
         let Ok(tokens) = pando_sql::tokenize(&stmt.text, ctx.dialect.syntax()) else {
             return Ok(None);
@@ -86,14 +91,17 @@ impl Columns {
             _ => {}
         });
         // The row would be of another type.
-        Ok((!is_row).then_some(Self { tables, words, whole_rows, compared }))
+        Ok((!is_row).then_some(Self { tables, turned, words, whole_rows, compared }))
     }
 
-    /// The columns of a table that travel, in table order; never none.
+    /// The columns of a table that travel, as they are stored, in table order; never none.
     pub(super) fn carried(&self, logic: &str) -> Vec<Carried> {
-        let Some(all) = self.tables.get(logic) else { return Vec::new() };
+        let Some(all) = self.stored(logic) else { return Vec::new() };
+        let told =
+            |column: &TableColumn| self.told_name(logic, &column.name).map(str::to_lowercase);
         let named = |column: &TableColumn| {
-            self.whole_rows || self.words.contains(&column.name.to_lowercase())
+            let told = told(column);
+            told.is_some_and(|told| self.whole_rows || self.words.contains(&told))
         };
         let mut kept: Vec<&TableColumn> = all.iter().filter(|column| named(column)).collect();
         if kept.is_empty() {
@@ -104,9 +112,41 @@ impl Columns {
             .map(|column| Carried {
                 column: column.clone(),
                 is_key: column.primary_key && whole_key,
-                is_compared: self.compared.contains(&column.name.to_lowercase()),
+                is_compared: told(column).is_some_and(|told| self.compared.contains(&told)),
             })
             .collect()
+    }
+
+    fn stored(&self, logic: &str) -> Option<&[TableColumn]> {
+        match self.turned.get(logic) {
+            Some(turned) => Some(&turned.stored),
+            None => self.tables.get(logic).map(|all| &all[..]),
+        }
+    }
+
+    /// What clients call the column that a stored one is a part of; `None` where they see nothing of it.
+    pub(super) fn told_name<'a>(&'a self, logic: &str, stored: &'a str) -> Option<&'a str> {
+        match self.turned.get(logic) {
+            Some(turned) => turned.of_stored(stored).map(|one| one.column.name.as_str()),
+            None => Some(stored),
+        }
+    }
+
+    /// Whether some of a table's columns are not as they are stored.
+    pub(super) fn turns_some(&self, logic: &str) -> bool {
+        self.turned.contains_key(logic)
+    }
+
+    /// Whether a table's column of this name is not as it is stored.
+    pub(super) fn turns(&self, logic: &str, column: &str) -> bool {
+        self.turned.get(logic).is_some_and(|turned| turned.turns(column))
+    }
+
+    /// Whether the statement may name a column of a table that is not as it is stored.
+    pub(super) fn names_turned(&self, logic: &str) -> bool {
+        let Some(turned) = self.turned.get(logic) else { return false };
+        let mut names = turned.list.iter().filter(|one| !one.is_plain());
+        names.any(|one| self.whole_rows || self.words.contains(&one.column.name.to_lowercase()))
     }
 
     /// Whether a table has a column of this name, without regard to case.

@@ -85,7 +85,9 @@ impl View<'_> {
         match &expr.node {
             Node::Column(name) => {
                 let Some((column, owner)) = name.parts.split_last() else { return false };
-                if !self.is_own(column, owner) {
+                // The rows are asked for by what is stored, and only the whole statement goes through the rooms.
+                let is_turned = self.columns.turns(&self.leaf.logic, &column.value);
+                if is_turned || !self.is_own(column, owner) {
                     return false;
                 }
                 *columns += 1;

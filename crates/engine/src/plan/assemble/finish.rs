@@ -7,10 +7,13 @@ use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::relation::Inline;
 use pando_kernel::route::{Spread, Target, Units};
+use pando_sql::Span;
 
 use super::assembly::Assembly;
+use super::stored;
 use crate::plan::parse::parsed;
 use crate::plan::plain::direct;
+use crate::plan::rewrite::Text;
 use crate::plan::{Planned, Purpose, cells, effects, rewrite};
 
 impl Assembly {
@@ -28,16 +31,21 @@ impl Assembly {
         let mut edits = self.edits.clone();
         for (place, table) in self.places.iter().zip(tables) {
             before.extend(table.before.iter().map(|text| Arc::from(text.as_str())));
-            edits.replace(place.span, format!("{}{}{}", place.before, table.table, place.after));
+            let text = format!("{}{}{}", place.before, table.table, place.after);
+            // What rooms change in a part that goes, as in the WHERE of groups, goes with it.
+            edits.replace(place.span, "");
+            edits.replace(Span::at(place.span.end), text);
         }
         let mut planned = if self.changes() {
-            let stmt = parsed(ctx, &edits.apply(&self.rest.text))?;
-            direct(ctx, &stmt, purpose)?
+            match self.reads.iter().any(|read| read.is_about_stored) {
+                true => stored::change(ctx, &self.rest, &self.at, edits, purpose)?,
+                false => direct(ctx, &parsed(ctx, &edits.apply(&self.rest.text))?, purpose)?,
+            }
         } else {
             let target = Target::whole(Arc::clone(&self.at));
             let units = Units::new(vec![target], Spread::Gather);
             let merged = (MergePlan::iterate(), edits);
-            Planned::Run(Box::new(rewrite::finish(ctx, &self.rest, units, merged)?))
+            Planned::Run(Box::new(rewrite::finish(ctx, Text::whole(&self.rest), units, merged)?))
         };
         if let Planned::Run(plan) = &mut planned {
             // Its tables hold what is stored; the rooms know the columns by the statement they came in.

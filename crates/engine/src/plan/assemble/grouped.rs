@@ -6,7 +6,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::relation::{Carried, Relations};
 use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{
-    Distinct, Expr, Ident, Kind, Node, QueryBody, Select, SelectItem, Statement, TableFactor,
+    Distinct, Expr, Ident, Kind, Node, Query, QueryBody, Select, SelectItem, Statement, TableFactor,
 };
 use pando_sql::{Edits, Fold, Span};
 
@@ -40,6 +40,9 @@ pub(super) fn grouped(
         return None;
     }
     let scope = Scope::new(ctx, stmt, select);
+    if shows_turned(&scope, query, select) {
+        return None;
+    }
     let mut parts = Parts { ctx, stmt, select, scope, relations, list: Vec::new() };
     if let Some(need) = parts.keys()? {
         return Some(Planned::Needs(need));
@@ -62,9 +65,23 @@ pub(super) fn grouped(
         Ok(Planned::Assembly(_) | Planned::Steps(_)) | Err(_) => return None,
     }
     let place = parts.place()?;
-    let reads = vec![Read { text, columns }];
+    let reads = vec![Read { text, columns, is_about_stored: false }];
     let assembly = Assembly { reads, places: vec![place], rest: stmt.clone(), edits, at };
     Some(Planned::Assembly(Box::new(assembly)))
+}
+
+/// Whether a column that is not as it is stored is shown, grouped by or compared once the groups are there: what rooms
+/// make of the statement is about its tables, and not about groups.
+fn shows_turned(scope: &Scope<'_>, query: &Query, select: &Select) -> bool {
+    let order = query.order_by.iter().map(|item| &item.expr);
+    let exprs = items(select).map(|(expr, _)| expr).chain(&select.group_by).chain(&select.having);
+    let mut left: Vec<&Expr> = exprs.chain(order).collect();
+    let mut found = false;
+    while let Some(expr) = left.pop() {
+        found |= matches!(scope.info(expr), Info::Turned(logic, at) if logic.list.get(at).is_none_or(|one| !one.is_plain()));
+        aggregate::push_children(expr, &mut left);
+    }
+    found
 }
 
 fn items(select: &Select) -> impl Iterator<Item = (&Expr, Option<&Ident>)> {
@@ -100,7 +117,9 @@ impl Parts<'_> {
             let Node::Column(_) = &expr.node else { return None };
             let column = match self.scope.info(expr) {
                 Info::Needs(need) => return Some(Some(need)),
-                info @ (Info::Column(..) | Info::Unknown) => info.column()?.clone(),
+                info @ (Info::Column(..) | Info::Turned(..) | Info::Unknown) => {
+                    info.column()?.clone()
+                }
             };
             let text = expr.span.of(&self.stmt.text).to_owned();
             let typed = Typed::Known(self.carried(column)?);
@@ -223,7 +242,7 @@ impl Parts<'_> {
         }
         match self.scope.info(argument?) {
             Info::Needs(need) => Some(Err(need)),
-            info @ (Info::Column(..) | Info::Unknown) => {
+            info @ (Info::Column(..) | Info::Turned(..) | Info::Unknown) => {
                 let like = self.carried(info.column()?.clone())?.column;
                 Some(Ok(Typed::AsRead { name: name.1, like: Some(like) }))
             }

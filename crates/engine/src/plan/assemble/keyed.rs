@@ -2,6 +2,7 @@
 //! the family's tables of rows have none, the other columns are added to the GROUP BY, which changes no group.
 
 use pando_kernel::feature::Context;
+use pando_kernel::relation::Carried;
 use pando_sql::ast::{Expr, Literal, Node, Select, SelectItem, Statement};
 use pando_sql::{Edits, Fold, Span};
 
@@ -33,7 +34,9 @@ pub(super) fn edits(
             let items = select.group_by.iter().map(|expr| meant(select, expr));
             items.into_iter().any(|expr| column_is(ctx, (leaf, columns), expr, name))
         };
-        if keys.peek().is_none() || !keys.all(|key| named(&key.column.name)) {
+        let told =
+            |key: &Carried| columns.told_name(&leaf.logic, &key.column.name).is_some_and(named);
+        if keys.peek().is_none() || !keys.all(told) {
             continue;
         }
         let Some(label) = leaf.table.alias.as_ref().or(leaf.table.name.parts.last()) else {

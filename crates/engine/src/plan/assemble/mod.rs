@@ -10,8 +10,9 @@ mod grouped;
 mod keyed;
 mod names;
 mod qualifiers;
+mod stored;
 mod tables;
-mod walk;
+pub(super) mod walk;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
@@ -71,13 +72,23 @@ pub(super) fn assemble(
     if !are_replaceable(ctx, &leaves, (&occurrences, &changed)) {
         return Err(refusal);
     }
+    let reads_turned = leaves.iter().any(|leaf| columns.names_turned(&leaf.logic));
     names::check(ctx, stmt, &columns)?;
     let assembly = tables::build(ctx, stmt, &leaves, &columns, relations)?;
     let Some(assembly) = assembly.filter(|built| !fulltext::remains(stmt, &built.edits)) else {
         return Err(refusal);
     };
     match purpose {
-        Purpose::Run => Ok(Planned::Assembly(Box::new(assembly))),
+        Purpose::Run => {
+            if reads_turned {
+                // What rooms refuse of it they refuse before its rows are read.
+                let planned = assembly.finish(ctx, &assembly.unread(), purpose)?;
+                if let Planned::Needs(need) = planned {
+                    return Ok(Planned::Needs(need));
+                }
+            }
+            Ok(Planned::Assembly(Box::new(assembly)))
+        }
         Purpose::Describe => {
             let tables = assembly.places.iter().map(|place| {
                 let read = assembly.reads.get(place.read);

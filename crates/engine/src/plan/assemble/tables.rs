@@ -76,5 +76,7 @@ fn read(
             many => text.push_str(&format!("({})", many.join(") OR ("))),
         }
     }
-    Ok(Read { text, columns: carried.into_iter().map(Typed::Known).collect() })
+    let is_about_stored = columns.turns_some(&leaf.logic);
+    let columns = carried.into_iter().map(Typed::Known).collect();
+    Ok(Read { text, columns, is_about_stored })
 }

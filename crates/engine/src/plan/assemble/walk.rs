@@ -19,14 +19,14 @@ pub(super) struct Leaf<'a> {
 }
 
 /// A query of the statement, and whether only the existence of its rows matters.
-pub(super) struct Inner<'a> {
-    pub(super) query: &'a Query,
-    pub(super) exists: bool,
+pub(in crate::plan) struct Inner<'a> {
+    pub(in crate::plan) query: &'a Query,
+    pub(in crate::plan) exists: bool,
 }
 
 /// Every query that is not part of another's FROM, WITH or set operation: the statement's own, and those in expressions.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(super) fn roots(stmt: &Statement) -> Vec<Inner<'_>> {
+pub(in crate::plan) fn roots(stmt: &Statement) -> Vec<Inner<'_>> {
     let mut found = Vec::new();
     own(&stmt.kind, &mut found);
     visit::exprs(&stmt.kind, &mut |expr| {
@@ -78,7 +78,7 @@ fn derived<'a>(factors: Vec<&'a TableFactor>, see: &mut dyn FnMut(&'a Query)) {
 }
 
 /// The SELECT cores of one root.
-pub(super) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
+pub(in crate::plan) fn selects<'a>(query: &'a Query, out: &mut Vec<&'a Select>) {
     for cte in &query.with {
         if let Kind::Select(inner) = &*cte.body {
             selects(inner, out);

@@ -107,35 +107,40 @@ pub(in crate::plan) fn walk<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Node))
     let mut stack = vec![expr];
     while let Some(expr) = stack.pop() {
         visit(&expr.node);
-        match &expr.node {
-            Node::Unary { operand, .. }
-            | Node::IsNull { operand, .. }
-            | Node::Cast { operand, .. }
-            | Node::Collate { operand, .. }
-            | Node::InQuery { operand, .. }
-            | Node::Nested(operand) => stack.push(operand),
-            Node::Binary { left, right, .. } => stack.extend([&**left, &**right]),
-            Node::Between { operand, low, high, .. } => stack.extend([&**operand, &**low, &**high]),
-            Node::InList { operand, list, .. } => {
-                stack.push(operand);
-                stack.extend(list.trees());
-            }
-            Node::Like { operand, pattern, .. } => stack.extend([&**operand, &**pattern]),
-            Node::Function(function) => stack.extend(&function.arguments),
-            Node::Case { operand, branches, otherwise } => {
-                stack.extend(operand.iter().map(|e| &**e));
-                stack.extend(branches.iter().flat_map(|(when, then)| [when, then]));
-                stack.extend(otherwise.iter().map(|e| &**e));
-            }
-            Node::Row(list) | Node::Other(list) => stack.extend(list),
-            Node::Column(_)
-            | Node::Literal(_)
-            | Node::Parameter(_)
-            | Node::Variable(_)
-            | Node::Subquery(_)
-            | Node::Exists(_)
-            | Node::Default => {}
+        push_children(expr, &mut stack);
+    }
+}
+
+/// Adds what an expression is made of, sub-queries left out.
+pub(in crate::plan) fn push_children<'a>(expr: &'a Expr, stack: &mut Vec<&'a Expr>) {
+    match &expr.node {
+        Node::Unary { operand, .. }
+        | Node::IsNull { operand, .. }
+        | Node::Cast { operand, .. }
+        | Node::Collate { operand, .. }
+        | Node::InQuery { operand, .. }
+        | Node::Nested(operand) => stack.push(operand),
+        Node::Binary { left, right, .. } => stack.extend([&**left, &**right]),
+        Node::Between { operand, low, high, .. } => stack.extend([&**operand, &**low, &**high]),
+        Node::InList { operand, list, .. } => {
+            stack.push(operand);
+            stack.extend(list.trees());
         }
+        Node::Like { operand, pattern, .. } => stack.extend([&**operand, &**pattern]),
+        Node::Function(function) => stack.extend(&function.arguments),
+        Node::Case { operand, branches, otherwise } => {
+            stack.extend(operand.iter().map(|e| &**e));
+            stack.extend(branches.iter().flat_map(|(when, then)| [when, then]));
+            stack.extend(otherwise.iter().map(|e| &**e));
+        }
+        Node::Row(list) | Node::Other(list) => stack.extend(list),
+        Node::Column(_)
+        | Node::Literal(_)
+        | Node::Parameter(_)
+        | Node::Variable(_)
+        | Node::Subquery(_)
+        | Node::Exists(_)
+        | Node::Default => {}
     }
 }
 

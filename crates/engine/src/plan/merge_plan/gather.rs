@@ -1,6 +1,7 @@
 //! A SELECT that goes to several targets: how its rows are merged, and what must be added to its text for that (paper §VI.C, "derive
 //! columns", "revise pagination", "stream merger optimization").
 
+use pando_kernel::Compares;
 use pando_kernel::dialect::{Compare, Comparison};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
@@ -16,6 +17,39 @@ use pando_sql::{Edits, Span};
 
 use super::aggregate::{self, Combinable};
 use super::resolve::{Info, Meaning, Scope, unwrapped};
+
+/// What rows are compared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usage {
+    Order,
+    Groups,
+    Distinct,
+}
+
+impl Usage {
+    /// What a derived item is called by.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Order => "ORDER_BY",
+            Self::Groups => "GROUP_BY",
+            Self::Distinct => "DISTINCT",
+        }
+    }
+}
+
+/// Refuses to compare what is stored of a column in the place of its values where that says nothing of these.
+fn compared(text: &str, compares: Compares, usage: Usage) -> Result<()> {
+    match (compares, usage) {
+        (Compares::AsStored, _) | (Compares::EqualOnly, Usage::Groups | Usage::Distinct) => Ok(()),
+        (Compares::EqualOnly | Compares::NotAtAll, _) => Err(Error::unmerged(
+            30001,
+            format!(
+                "rows of several shards cannot be merged by `{text}`: what is stored of it does not compare as its values do"
+            ),
+            "leave the column out of ORDER BY, GROUP BY, DISTINCT, MIN and MAX, or narrow it to one shard",
+        )),
+    }
+}
 
 /// What merging needs.
 pub(in crate::plan) enum Gathered {
@@ -106,13 +140,15 @@ impl<'a> Builder<'a> {
     }
 
     /// The key of an item: where it stands, and how it compares.
-    fn key(&mut self, meaning: Meaning<'_>, label: &str) -> Result<SortKey> {
+    fn key(&mut self, meaning: Meaning<'_>, usage: Usage) -> Result<SortKey> {
+        let label = usage.label();
         let Meaning { text, at, info, expr } = meaning;
         let is_column = expr.is_none_or(|expr| matches!(unwrapped(expr).node, Node::Column(_)));
         if let Info::Needs(need) = info {
             self.need.get_or_insert(need);
             return Ok(plain_key(Position::Index(0)));
         }
+        compared(&text, info.compares(), usage)?;
         let place = |this: &mut Self| at.map_or_else(|| this.derive(&text, label), Position::Index);
         let (position, compare) = match self.ctx.dialect.comparison(&text, info.column()) {
             Comparison::Value(compare) => (place(self), KeyCompare::Known(compare)),
@@ -125,7 +161,7 @@ impl<'a> Builder<'a> {
             Comparison::ByResult { derive } => {
                 let position = place(self);
                 // Under ONLY_FULL_GROUP_BY a server does not see that weights of a computed item hang on its group.
-                let is_free = label != "GROUP_BY" && self.select.group_by.is_empty();
+                let is_free = usage != Usage::Groups && self.select.group_by.is_empty();
                 let derive = derive.filter(|_| is_column || is_free);
                 let weights = derive.map(|weights| self.derive(&weights, label));
                 (position, KeyCompare::ByResult { weights })
@@ -164,7 +200,7 @@ impl<'a> Builder<'a> {
                         at.map_or_else(|| self.derive(&text, "ORDER_BY"), Position::Index);
                     plain_key(position)
                 }
-                false => self.key(meaning, if of_group { "GROUP_BY" } else { "ORDER_BY" })?,
+                false => self.key(meaning, if of_group { Usage::Groups } else { Usage::Order })?,
             };
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
@@ -195,7 +231,7 @@ impl<'a> Builder<'a> {
             ));
         }
         let items = 0..self.select.items.len();
-        items.map(|at| self.key(self.scope.of_item(at), "DISTINCT")).collect()
+        items.map(|at| self.key(self.scope.of_item(at), Usage::Distinct)).collect()
     }
 
     fn group(&mut self, plan: &mut MergePlan) -> Result<()> {
@@ -209,7 +245,7 @@ impl<'a> Builder<'a> {
         }
         let mut keys: Vec<SortKey> = Vec::new();
         for (at, expr) in select.group_by.iter().enumerate() {
-            let mut key = self.key(self.scope.grouped(expr)?, "GROUP_BY")?;
+            let mut key = self.key(self.scope.grouped(expr)?, Usage::Groups)?;
             if self.sorts_by_groups() {
                 key.descending = select.group_descending.get(at).copied().flatten() == Some(true);
                 key.nulls_first = self.ctx.dialect.nulls_first() != key.descending;
@@ -285,9 +321,9 @@ impl<'a> Builder<'a> {
         aggregates: &mut Vec<Aggregate>,
     ) -> Result<SortKey> {
         let meaning = self.scope.ordered(expr)?;
-        let Some(behind) = meaning.expr else { return self.key(meaning, "ORDER_BY") };
+        let Some(behind) = meaning.expr else { return self.key(meaning, Usage::Order) };
         let Some((kind, function)) = aggregate::of(behind, &self.stmt.text)? else {
-            return self.key(meaning, "ORDER_BY");
+            return self.key(meaning, Usage::Order);
         };
         let position = match meaning.at {
             Some(at) => Position::Index(at),
@@ -389,6 +425,7 @@ impl<'a> Builder<'a> {
             return Ok(KeyCompare::ByResult { weights: None });
         }
         let text = self.scope.text(argument).to_owned();
+        compared(&text, info.compares(), Usage::Order)?;
         match self.ctx.dialect.comparison(&text, info.column()) {
             Comparison::Value(compare) => Ok(KeyCompare::Known(compare)),
             // Which of two values is shown that look alike makes no difference.

@@ -8,6 +8,7 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
+use pando_kernel::{Compares, LogicColumns};
 use pando_sql::ast::{
     Expr, Ident, Kind, Literal, Node, ObjectName, Select, SelectItem, Statement, Table, TableFactor,
 };
@@ -54,6 +55,8 @@ enum Width {
 pub(in crate::plan) enum Info {
     /// It is this column.
     Column(Arc<Vec<TableColumn>>, usize),
+    /// It is this one, of a table of which some columns are not as they are stored.
+    Turned(Arc<LogicColumns>, usize),
     /// It is a computed value, or a column of something that is no table.
     Unknown,
     /// The table's columns must be read first.
@@ -61,10 +64,30 @@ pub(in crate::plan) enum Info {
 }
 
 impl Info {
+    /// A column of a table, as rows of storage units have it.
+    fn of(ctx: &Context<'_>, logic: &str, columns: Arc<Vec<TableColumn>>, at: usize) -> Self {
+        match ctx.catalog.logic(logic) {
+            None => Self::Column(columns, at),
+            Some(turned) => Self::Turned(turned, at),
+        }
+    }
+
+    /// The column that storage units have.
     pub(in crate::plan) fn column(&self) -> Option<&TableColumn> {
         match self {
             Self::Column(columns, at) => columns.get(*at),
+            Self::Turned(logic, at) => logic.list.get(*at)?.stored.first(),
             Self::Unknown | Self::Needs(_) => None,
+        }
+    }
+
+    /// How what storage units have of it compares.
+    pub(in crate::plan) fn compares(&self) -> Compares {
+        match self {
+            Self::Turned(logic, at) => {
+                logic.list.get(*at).map_or(Compares::NotAtAll, |one| one.compares)
+            }
+            Self::Column(..) | Self::Unknown | Self::Needs(_) => Compares::AsStored,
         }
     }
 }
@@ -216,7 +239,7 @@ impl<'a> Scope<'a> {
                                 .get(within)
                                 .map_or_else(String::new, |c| self.ctx.dialect.quote(&c.name)),
                             at,
-                            info: Info::Column(columns, within),
+                            info: self.of_star(columns, within),
                         },
                         (None, Some(_)) => Meaning { at, ..self.of_item(i) },
                         (_, None) => self.of_expression(expr),
@@ -372,10 +395,18 @@ impl<'a> Scope<'a> {
                 return Info::Needs(Need::Columns(logic));
             };
             if let Some(at) = columns.iter().position(|c| self.same(&c.name, &column.value)) {
-                return Info::Column(columns, at);
+                return Info::of(self.ctx, &logic, columns, at);
             }
         }
         Info::Unknown
+    }
+
+    /// A column that a `*` over the only table stands for.
+    fn of_star(&self, columns: Arc<Vec<TableColumn>>, at: usize) -> Info {
+        match &self.select.from[..] {
+            [TableFactor::Table(table)] => Info::of(self.ctx, &table.name.key(), columns, at),
+            _ => Info::Unknown,
+        }
     }
 
     /// Whether the select list has a `*`.

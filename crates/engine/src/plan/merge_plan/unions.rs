@@ -3,11 +3,11 @@
 //!
 //! Shards that one unit reads together are one larger shard: whatever is right for the rows of each shard alone is right for these.
 
-use pando_kernel::Attribute;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Spread, Target, Units};
 use pando_kernel::session::TransactionState;
+use pando_kernel::{Attribute, LogicColumns};
 use pando_sql::ast::{
     BinaryOp, Expr, Kind, Literal, Node, QueryBody, Select, SelectItem, Statement, Table,
     TableFactor,
@@ -68,6 +68,8 @@ pub(in crate::plan) fn find(ctx: &Context<'_>, stmt: &Statement, units: &Units) 
     }
     match asked(stmt, select, table, &names) {
         Some(columns) => {
+            let logic = ctx.catalog.logic(&logic);
+            let columns = logic.as_deref().map_or(columns.clone(), |logic| stored(logic, &columns));
             let mut union = union(ctx, stmt, table, &columns);
             union.attributes = select.items.iter().map(|item| attribute(item, &known)).collect();
             Found::Some(union)
@@ -141,6 +143,14 @@ fn union(ctx: &Context<'_>, stmt: &Statement, table: &Table, columns: &[&str]) -
         label: table.alias.is_none().then(|| own.of(&stmt.text).to_owned()),
         attributes: Vec::new(),
     }
+}
+
+/// What is stored of columns, in table order.
+fn stored<'a>(logic: &'a LogicColumns, columns: &[&str]) -> Vec<&'a str> {
+    let asked = columns.iter().filter_map(|name| logic.find(name));
+    let held: Vec<&str> = asked.flat_map(|one| &one.stored).map(|column| &*column.name).collect();
+    let all = logic.stored.iter().map(|column| &*column.name);
+    all.filter(|name| held.contains(name)).collect()
 }
 
 fn attribute(item: &SelectItem, known: &[TableColumn]) -> Attribute {

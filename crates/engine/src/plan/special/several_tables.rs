@@ -111,6 +111,7 @@ impl List<'_> {
 }
 
 /// The list, when there is one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 fn listing<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Option<List<'a>> {
     match &stmt.kind {
         Kind::Define(define) => defining(ctx, define),
@@ -221,6 +222,7 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         spread: Spread::Same,
         merge: MergePlan::iterate(),
         keys: None,
+        fields: Vec::new(),
         writes: writes(&stmt.kind),
         before: Vec::new(),
         leaves: Leaves::Nothing,

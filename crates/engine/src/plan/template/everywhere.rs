@@ -226,12 +226,13 @@ impl Wide {
         let units: Option<Vec<Unit>> =
             units.map(|(sent, target)| sent.unit(given, limit, target)).collect();
         let merge = MergePlan { limit, ..self.merge.clone() };
-        let (keys, before) = (None, Vec::new());
+        let (keys, fields, before) = (None, Vec::new(), Vec::new());
         Some(Plan {
             units: units?,
             spread: Spread::Gather,
             merge,
             keys,
+            fields,
             writes: false,
             before,
             leaves: self.leaves,

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
-use pando_kernel::changes::Turn;
+use pando_kernel::changes::{Put, Turn};
 use pando_kernel::effects::Leaves;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
@@ -383,6 +383,7 @@ impl One {
             spread: Spread::Gather,
             merge: turning(self.cells.clone()),
             keys: None,
+            fields: Vec::new(),
             writes: self.writes,
             before: Vec::new(),
             leaves: Leaves::Nothing,
@@ -490,7 +491,7 @@ fn parts(
 ) -> Option<Vec<Part>> {
     let (edits, literals) = rewrite::open_edits(ctx, stmt, &marked(target)).ok()?;
     // What is put behind a literal depends on it, and is no literal of the statement's.
-    let further = literals.iter().any(|one| one.is_further);
+    let further = literals.iter().any(|one| one.put != Put::InPlace);
     let turned = |span: Span| literals.iter().find(|one| one.span == span);
     let mut parts = Parts::default();
     let mut slots = spans.iter().enumerate().peekable();

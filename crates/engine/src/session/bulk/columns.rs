@@ -69,7 +69,7 @@ async fn known_columns(
 }
 
 /// The columns a server computes from others, as one of the table's units tells.
-async fn computed_columns(
+pub(in crate::session) async fn computed_columns(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     logic: &str,

@@ -16,13 +16,14 @@ use pando_kernel::{Columns, CopyInput, Format};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};
 use pando_sql::{Placeholder, parse};
 
-use crate::copy_rows::Records;
+use crate::copy_rows::{FieldChanges, Records};
 use crate::execute::{Channel, sum};
 use crate::plan::{Plan, Purpose};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::bulk::columns;
+use crate::session::bulk::fields::{Bulk, Incoming};
+use crate::session::bulk::{columns, fields};
 use crate::session::connections::{lend, release};
 use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given};
@@ -59,7 +60,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
             if !load.local || !load.assignments.is_empty() {
                 return Err(Error::unsupported(
                     20030,
-                    "LOAD DATA of a sharded table takes LOCAL files and no SET",
+                    "LOAD DATA of a sharded table, or one whose values are stored as others, takes LOCAL files and no SET",
                     "use LOAD DATA LOCAL INFILE",
                 ));
             }
@@ -73,7 +74,7 @@ fn named(stmt: &Statement) -> Result<Option<Named<'_>>> {
 /// What becomes of COPY FROM or LOAD DATA.
 #[derive(Debug)]
 pub(in crate::session) enum Start {
-    /// Lines for several targets are waited for.
+    /// Lines are waited for that go to several targets, or with other fields.
     Begun,
     /// Its one unit takes the lines as they are.
     OneUnit(Arc<LiveDatabase>, Box<Plan>),
@@ -81,7 +82,7 @@ pub(in crate::session) enum Start {
     Elsewhere,
 }
 
-/// Begins COPY FROM or LOAD DATA, where it is over several targets.
+/// Begins COPY FROM or LOAD DATA, where it is over several targets or rooms turn some of its fields.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only LOAD DATA asks for a file")]
 pub(in crate::session) async fn start_bulk(
     session: &mut Session,
@@ -94,15 +95,13 @@ pub(in crate::session) async fn start_bulk(
     settle::settle_cursors(session).await?;
     let plan = ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;
     changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;
-    if plan.units.len() == 1 {
+    if plan.units.len() == 1 && plan.fields.is_empty() {
         return Ok(Start::OneUnit(live, Box::new(plan)));
     }
-    let Some(named) = named(stmt)? else { return Ok(Start::Elsewhere) };
+    let Some(mut named) = named(stmt)? else { return Ok(Start::Elsewhere) };
     let logic = named.table.key();
-    let (columns, plan) = match named.columns {
-        Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
-        None => columns::list_columns(session, &live, stmt, &logic, plan).await?,
-    };
+    let Lines { plan, columns, changes, types } =
+        lines(session, &live, stmt, &mut named, plan).await?;
     let insert = routing_insert(&live, &logic, &columns)?;
     let places = plan.units.iter().enumerate().map(|(i, unit)| {
         let actual = unit.target.actual(&logic).unwrap_or(&logic);
@@ -112,9 +111,13 @@ pub(in crate::session) async fn start_bulk(
     // All batches are one transaction.
     begin::open_if_idle(session, Opened::Statement);
     session.work.transaction_mut().wrote_if_open();
-    let (format, types) = match &named.records {
-        Records::Lines(_) => (Format::Text, None),
-        Records::Tuples(_) => (Format::Binary, bulk_types(session, &logic, &columns).await?),
+    let format = match &named.records {
+        Records::Lines(_) => Format::Text,
+        Records::Tuples(_) => Format::Binary,
+    };
+    let types = match (types, format) {
+        (None, Format::Binary) => bulk_types(session, &logic, &columns).await?,
+        (types, _) => types,
     };
     session.outbox.tell(match &stmt.kind {
         Kind::Load(load) => Event::SendFile(load.file.clone()),
@@ -124,6 +127,7 @@ pub(in crate::session) async fn start_bulk(
     session.outbox.answers_with(Reply::CopyIn(Box::new(CopyIn {
         records: named.records,
         types,
+        changes,
         insert,
         columns,
         is_copy: matches!(stmt.kind, Kind::Copy(_)),
@@ -141,6 +145,37 @@ pub(in crate::session) async fn start_bulk(
         plan,
     })));
     Ok(Start::Begun)
+}
+
+/// What is known of a bulk statement's lines before the first has come.
+struct Lines {
+    plan: Plan,
+    /// The columns as the client knows them.
+    columns: Vec<String>,
+    /// Those that rooms turn.
+    changes: Option<FieldChanges>,
+    /// As [`CopyIn::types`], if they had to be found out.
+    types: Option<Columns>,
+}
+
+async fn lines(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    named: &mut Named<'_>,
+    plan: Plan,
+) -> Result<Lines> {
+    if !plan.fields.is_empty() {
+        let bulk = Bulk { stmt, records: &mut named.records };
+        let Incoming { plan, changes, types } = fields::incoming(session, live, plan, bulk).await?;
+        let columns = changes.names().to_vec();
+        return Ok(Lines { plan, columns, changes: Some(changes), types });
+    }
+    let (columns, plan) = match named.columns {
+        Some(listed) => (listed.iter().map(|column| column.value.clone()).collect(), plan),
+        None => columns::list_columns(session, live, stmt, &named.table.key(), plan).await?,
+    };
+    Ok(Lines { plan, columns, changes: None, types: None })
 }
 
 /// Data from the client for the copy under way.
@@ -201,6 +236,7 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
     };
     while let Some(line) = copy.records.next(last)? {
         let places = places(session, copy, &line).await?;
+        let line = copy.turned(line)?;
         copy.rows_read += 1;
         for place in places {
             copy.waiting += line.len();

@@ -2,3 +2,4 @@
 
 pub(in crate::session) mod columns;
 pub(in crate::session) mod copy;
+pub(in crate::session) mod fields;

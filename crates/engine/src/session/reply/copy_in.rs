@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
 use pando_kernel::feature::{Catalog, Context, SessionView};
@@ -13,7 +13,7 @@ use pando_kernel::{Columns, Parameter, Value};
 use pando_sql::ast::Statement;
 
 use crate::clock::System;
-use crate::copy_rows::{Records, malformed};
+use crate::copy_rows::{Changed, FieldChanges, Records, malformed};
 use crate::execute::Channel;
 use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
@@ -28,6 +28,8 @@ pub(in crate::session) struct CopyIn {
     pub(in crate::session) records: Records,
     /// The columns' types, for the binary form.
     pub(in crate::session) types: Option<Columns>,
+    /// The fields that go as others.
+    pub(in crate::session) changes: Option<FieldChanges>,
     /// The INSERT that routes a line.
     pub(in crate::session) insert: Statement,
     pub(in crate::session) columns: Vec<String>,
@@ -61,6 +63,10 @@ impl CopyIn {
         record: &[u8],
         catalog: &dyn Catalog,
     ) -> Result<Placed> {
+        // Its unit judges what it is sent, as of a statement that is passed on.
+        if self.plan.units.len() == 1 {
+            return Ok(Ok(0..1));
+        }
         let values = self.records.fields(record, self.types.as_ref());
         let values = values.map_err(|error| self.unreadable(error))?;
         if values.len() != self.columns.len() {
@@ -108,13 +114,34 @@ impl CopyIn {
         let target = target.ok_or_else(|| Error::internal("a line goes to several shards"))?;
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
-        place
-            .map(|place| Ok(*place..*place + 1))
-            .ok_or_else(|| Error::internal("a line goes to a shard the statement does not"))
+        place.map(|place| Ok(*place..*place + 1)).ok_or_else(|| {
+            Error::unsupported(
+                20030,
+                "a line of bulk data that a rule sends elsewhere than its statement is not supported",
+                "use INSERT for such rows",
+            )
+        })
     }
 }
 
 impl CopyIn {
+    /// A record with its fields as they are stored.
+    ///
+    /// # Errors
+    /// `Value` for one that cannot be stored, naming line and column; what a record with other fields is answered with.
+    pub(in crate::session) fn turned(&self, record: Bytes) -> Result<Bytes> {
+        let Some(changes) = &self.changes else { return Ok(record) };
+        match self.records.changed(&record, changes) {
+            Ok(Changed::Record(record)) => Ok(record),
+            Ok(Changed::Miscounted(fields)) => Err(self.miscounted(fields)),
+            Err(error) => {
+                let ErrorKind::Value(message) = error.kind() else { return Err(error) };
+                let line = self.rows_read + 1;
+                Err(ErrorKind::Value(format!("line {line} of the bulk data, {message}")).into())
+            }
+        }
+    }
+
     /// The error for a record with another number of fields than columns.
     pub(in crate::session) fn miscounted(&self, fields: usize) -> Error {
         let (wanted, number) = (self.columns.len(), self.rows_read + 1);

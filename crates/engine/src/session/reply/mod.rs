@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use pando_kernel::Result;
 use pando_kernel::event::Event;
 
-use crate::copy_rows::Encoder;
+use crate::copy_rows::{Encoder, Retell};
 
 use crate::session::given::{Queued, Window};
 use crate::session::reply::pieces::Reply;
@@ -33,14 +33,31 @@ pub(in crate::session) struct Outbox {
     reply: Reply,
     /// What the door is given next, when it has come before it was asked for.
     ahead: VecDeque<Result<Option<Event>>>,
-    /// The current reply's rows go to the client as bulk data.
-    encoder: Option<Box<Encoder>>,
+    /// The current reply goes to the client in another form.
+    writer: Option<Box<Writer>>,
     /// Row limit of the current reply.
     window: Option<Window>,
     /// What the last statement was warned of.
     warnings: Warnings,
     /// The current request is a text: its end ends what it opened.
     is_text: bool,
+}
+
+/// Gives a reply another form on its way to the client.
+#[derive(Debug)]
+struct Writer {
+    form: Form,
+    /// What is in that form already.
+    ready: VecDeque<Event>,
+}
+
+/// The form in which a reply goes to the client.
+#[derive(Debug)]
+enum Form {
+    /// Its rows are bulk data.
+    Encoder(Encoder),
+    /// Its lines are told otherwise.
+    Retell(Retell),
 }
 
 /// What waits while the statements of which another consists are run.

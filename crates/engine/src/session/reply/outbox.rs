@@ -7,12 +7,12 @@ use pando_kernel::error::ServerError;
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::request::CursorId;
 
-use crate::copy_rows::Encoder;
+use crate::copy_rows::{Encoder, Retell};
 use crate::execute::Channel;
 
 use crate::session::given::{Queued, Window};
 use crate::session::reply::pieces::Reply;
-use crate::session::reply::{Aside, Interrupted, Outbox};
+use crate::session::reply::{Aside, Form, Interrupted, Outbox, Writer};
 
 impl Interrupted {
     /// Without what was about to be told.
@@ -105,7 +105,7 @@ impl Outbox {
     pub(in crate::session) fn forget_rest(&mut self) {
         self.queue.clear();
         self.pending.clear();
-        self.encoder = None;
+        self.writer = None;
         self.window = None;
     }
 
@@ -122,7 +122,18 @@ impl Outbox {
 
     /// The current reply's rows go to the client as bulk data.
     pub(in crate::session) fn encodes_with(&mut self, encoder: Encoder) {
-        self.encoder = Some(Box::new(encoder));
+        self.writes_as(Form::Encoder(encoder));
+    }
+
+    /// The current reply's lines are told otherwise, where that is so.
+    pub(in crate::session) fn retells_with(&mut self, retell: Option<Retell>) {
+        if let Some(retell) = retell {
+            self.writes_as(Form::Retell(retell));
+        }
+    }
+
+    fn writes_as(&mut self, form: Form) {
+        self.writer = Some(Box::new(Writer { form, ready: VecDeque::new() }));
     }
 
     /// A statement of the request's text waits for its turn.

@@ -11,6 +11,7 @@ use pando_kernel::row::{Cell, Rows};
 use pando_kernel::{CellMap, CellTurn, Column, Columns, Value};
 use pando_sql::ast::Kind;
 
+use crate::copy_rows::{Change, FieldChanges, FieldTurn};
 use crate::plan;
 use crate::plan::Plan;
 
@@ -115,17 +116,27 @@ pub(in crate::session) fn turned_columns(plan: &Plan, columns: Columns) -> Resul
     }
 }
 
+/// The fields of lines that hold a plan's rows, as their client is told of them.
+///
+/// # Errors
+/// As [`turned_columns`].
+pub(in crate::session) fn told_fields(plan: &Plan, columns: Columns) -> Result<FieldChanges> {
+    let Turned { stored, told, at } = Turned::of(&plan.merge.cells, columns)?;
+    let change = |(at, turn)| Change { at, keeps: false, turns: vec![FieldTurn::Told(turn)] };
+    Ok(FieldChanges::told(at.into_iter().map(change).collect(), stored, told))
+}
+
 /// Refuses, before anything is sent, what would tell or store values other than a client means.
 ///
 /// # Errors
-/// `Refused` for bulk data, which is not looked into, and for a step whose values would be written otherwise than they
+/// `Refused` for bulk data that nobody looks into, and for a step whose values would be written otherwise than they
 /// were stored.
 pub(in crate::session) fn refuse_unturned(kind: &Kind, plan: &Plan, given: &Given) -> Result<()> {
     let cells = &plan.merge.cells;
     if cells.is_empty() {
         return Ok(());
     }
-    if matches!(kind, Kind::Copy(_)) {
+    if matches!(kind, Kind::Copy(_)) && !given.retells {
         return Err(Error::unsupported(
             30001,
             "COPY of a table some of whose columns are told otherwise than they are stored is not supported",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations};
+use pando_kernel::relation::{Carried, Inline, RelationWriter, Relations};
 use pando_kernel::row::Rows;
 use pando_kernel::{Column, Columns};
 use pando_sql::ast::Statement;
@@ -58,7 +58,11 @@ pub(in crate::session) async fn assemble(
     let mut reads = Vec::new();
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, dialect.syntax()).map_err(crate::plan::unread)?;
-        let reading = Given { sees_one_state: given.sees_one_state, ..Given::default() };
+        let reading = Given {
+            sees_one_state: given.sees_one_state,
+            is_about_stored: read.is_about_stored,
+            ..Given::default()
+        };
         let planned =
             Box::pin(planning::planned(session, live, &stmt, &reading, Purpose::Run)).await?;
         let Planned::Run(mut plan) = planned else {
@@ -98,14 +102,17 @@ pub(in crate::session) async fn shown(
     for read in &assembly.reads {
         let stmt = pando_sql::parse(&read.text, live.database.dialect.syntax())
             .map_err(crate::plan::unread)?;
-        let reading = Given { is_for_change: assembly.changes(), ..Given::default() };
+        let reading = Given {
+            is_for_change: assembly.changes(),
+            is_about_stored: read.is_about_stored,
+            ..Given::default()
+        };
         let plan = Box::pin(planning::planned(session, live, &stmt, &reading, Purpose::Run)).await;
         if let Planned::Run(plan) = plan? {
             units.extend(plan.units);
         }
     }
-    let named = |read: usize| Inline { before: Vec::new(), table: format!("{PREFIX}{read}") };
-    let tables: Vec<Inline> = assembly.tables().map(named).collect();
+    let tables = assembly.unread();
     let rest = context::in_context(session, live, Some(given), |ctx| {
         assembly.finish(ctx, &tables, Purpose::Run)
     });
@@ -156,7 +163,7 @@ async fn read_table(
     Box::pin(entry::run_plan(
         session,
         Run { live, stmt: &stmt, plan: &Arc::new(plan) },
-        &mut Given::default(),
+        &mut Given { is_about_stored: target.read.is_about_stored, ..Given::default() },
     ))
     .await?;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::TransactionType;
-use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::session::TransactionState;
 
+use crate::catalog::AsStored;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -20,9 +21,15 @@ pub(in crate::session) fn in_context<T>(
     plan: impl FnOnce(&Context<'_>) -> T,
 ) -> T {
     let (view, catalog) = (view(session, given), session.work.catalog(live));
+    let stored = AsStored(catalog.as_ref());
+    let (database, catalog): (&Database, &dyn Catalog) =
+        match given.is_some_and(|given| given.is_about_stored) {
+            true => (live.below(), &stored),
+            false => (&live.database, catalog.as_ref()),
+        };
     let ctx = Context {
-        database: &live.database,
-        catalog: catalog.as_ref(),
+        database,
+        catalog,
         dialect: live.database.dialect.as_ref(),
         parameters: given.filter(|given| given.prepared).map(|given| &given.parameters[..]),
         session: &view,

@@ -3,14 +3,17 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use pando_kernel::Native;
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Description, Event};
 use pando_kernel::request::Prepared;
+use pando_kernel::route::UnitName;
+use pando_kernel::{Columns, Native};
 
 use crate::execute::Channel;
-use crate::plan::{InSteps, Purpose};
+use crate::plan;
+use crate::plan::{InSteps, Plan, Purpose};
+use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::connections::{lend, release};
@@ -70,27 +73,12 @@ pub(in crate::session) async fn describe(
         };
     let plan = Arc::new(plan);
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let inside = !session.work.is_idle();
-    let (mut connection, swallow) = if inside {
-        lend::enlisted(session, &live, &unit.target.unit, Aim::Reads).await?
-    } else {
-        lend::taken_from_pool(session, &live, &unit.target.unit, Aim::Reads).await?
-    };
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
     let types = unit.parameters.iter().map(open).collect();
-    let started = connection.start(Execution::Describe {
-        sql: Arc::clone(&unit.sql),
-        types,
-        era: moment(&live).era(),
-    });
-    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
-    let described = match started {
-        Ok(()) => read_description(&mut channel).await,
-        Err(error) => Err(error),
-    };
-    release::release_channel(session, channel).await;
-    let mut described = described?;
+    let (sql, era) = (Arc::clone(&unit.sql), moment(&live).era());
+    let asked = Execution::Describe { sql, types, era };
+    let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
     if let Some(mut columns) = described.columns.take() {
         Origin::of(&live, &plan).rename(&mut columns);
         described.columns = Some(turned_columns(&plan, columns)?);
@@ -102,6 +90,70 @@ pub(in crate::session) async fn describe(
         }
     }
     Ok(Described::Whole(Description { parameters, columns: described.columns }))
+}
+
+/// What a storage unit describes.
+async fn described_by(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    unit: &UnitName,
+    asked: Execution,
+) -> Result<Description> {
+    let inside = !session.work.is_idle();
+    let (mut connection, swallow) = if inside {
+        lend::enlisted(session, live, unit, Aim::Reads).await?
+    } else {
+        lend::taken_from_pool(session, live, unit, Aim::Reads).await?
+    };
+    let started = connection.start(asked);
+    let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    let described = match started {
+        Ok(()) => read_description(&mut channel).await,
+        Err(error) => Err(error),
+    };
+    release::release_channel(session, channel).await;
+    described
+}
+
+/// The columns of a query's rows as they are stored, and the plan that says how they are told.
+///
+/// # Errors
+/// What the rooms refuse, and what a storage unit says.
+pub(in crate::session) async fn stored_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    query: &str,
+) -> Result<Stored> {
+    let stmt = pando_sql::parse(query, live.database.dialect.syntax()).map_err(plan::unread)?;
+    let plan =
+        ready::single_plan(session, live, &stmt, &Given::default(), Purpose::Describe).await?;
+    let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
+    let columns = unit_columns(session, live, &unit.target.unit, &unit.sql).await?;
+    Ok(Stored { plan, columns })
+}
+
+/// The columns of a query as they are stored.
+#[derive(Debug)]
+pub(in crate::session) struct Stored {
+    /// How they are told.
+    pub(in crate::session) plan: Plan,
+    pub(in crate::session) columns: Columns,
+}
+
+/// The columns of a query of one storage unit.
+///
+/// # Errors
+/// What the unit says.
+pub(in crate::session) async fn unit_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    unit: &UnitName,
+    sql: &Arc<str>,
+) -> Result<Columns> {
+    let (sql, types, era) = (Arc::clone(sql), Vec::new().into(), moment(live).era());
+    let asked = Execution::Describe { sql, types, era };
+    let described = described_by(session, live, unit, asked).await?;
+    described.columns.ok_or_else(|| Error::internal("a query without columns"))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only the description matters")]

@@ -185,6 +185,12 @@ async fn look_at_parts(
     }
     let columns = session.work.catalog(live).columns(&key).unwrap_or_default();
     let Ok(keys) = placement::key_columns(table, &columns) else { return Ok(None) };
+    if let Some(logic) = session.work.catalog(live).logic(&key)
+        && keys.iter().any(|column| logic.turns(&column.name))
+    {
+        // A rule leads to a row by its values, and these are not what is stored.
+        return Ok(None);
+    }
     let keys: Vec<String> = keys.iter().map(|column| dialect.quote(&column.name)).collect();
     for node in &nodes {
         if !is_named(session, live, &node.unit, &node.table).await? {

@@ -321,13 +321,15 @@ async fn learn_columns(
         let query = dialect.columns_query(Some(schema), relation);
         let columns = shared_columns(session, live, &query).await?;
         let catalog = session.work.catalog(live);
-        catalog.learn_columns(catalog.epoch(), table, columns);
+        catalog.learn_columns(catalog.epoch(), table, columns, None);
         return Ok(());
     }
     let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
     let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
+    // A room that turns columns could not say anything of them yet.
+    let given = Given { is_about_stored: true, ..Given::default() };
     // Without forgetting what was learnt of other tables: a statement may need the columns of several.
-    let planned = planning::sought_by(session, live, None, |ctx| {
+    let planned = planning::sought_by(session, live, Some(&given), |ctx| {
         match plan::plan(ctx, &stmt, Purpose::Describe).map(Planned::known) {
             // Reading them would begin here again, and so on until the stack is full; those of the vendor's own
             // relations, which stand under their schemas' names, are read without any planning.
@@ -348,7 +350,7 @@ async fn learn_columns(
     // Only now: finding the unit may itself have made the catalogue forget.
     let epoch = session.work.catalog(live).epoch();
     let Some(unit) = unit else {
-        session.work.catalog(live).learn_columns(epoch, table, Vec::new());
+        session.work.catalog(live).learn_columns(epoch, table, Vec::new(), None);
         return Ok(());
     };
     let actual = match unit.target.actual(&table) {
@@ -373,7 +375,8 @@ async fn learn_columns(
             own.relation = presentation.relation_number(own.relation, unit);
         }
     }
-    session.work.catalog(live).learn_columns(epoch, table, columns);
+    let logic = live.database.logic_columns(&table, &columns)?;
+    session.work.catalog(live).learn_columns(epoch, table, columns, logic);
     Ok(())
 }
 

@@ -27,6 +27,9 @@ pub(in crate::session) enum Ran {
     Started,
     /// It is a change that no plan does: steps are to be run in its place.
     InSteps(Box<InSteps>),
+    /// It is a COPY by this plan, whose lines hold values that are told otherwise than they are stored. Not started:
+    /// whoever starts it says how they are told.
+    Retold(Arc<Plan>),
 }
 
 /// As [`run`], of a query or whatever else is no change of rows: such a statement never takes steps.
@@ -49,6 +52,7 @@ pub(in crate::session) async fn run_as_one(
             | Steps::FirstRows(_)
             | Steps::Locks(_) => Err(found.refusal),
         },
+        Ran::Retold(_) => Err(Error::internal("a COPY of a table runs for another statement")),
     }
 }
 
@@ -108,6 +112,9 @@ pub(in crate::session) async fn run(
     };
     changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
     template::remember(session, live, stmt, given, &plan).await;
+    if matches!(stmt.kind, Kind::Copy(_)) && !plan.merge.cells.is_empty() {
+        return Ok(Ran::Retold(plan));
+    }
     let run = Run { live, stmt, plan: &plan };
     match entry::run_plan(session, run, given).await {
         Ok(()) => session.work.note_unseen_writes(live, stmt, &plan),

@@ -221,23 +221,25 @@ pub(in crate::session) async fn read_step(
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let mut given = Given { is_step: true, ..given };
-    if let Ran::InSteps(found) = Box::pin(on_units::run(session, &stmt, &mut given)).await? {
-        return match found.steps {
-            Steps::LockedRows(parts) if locked_rows::may_step(session, live) => {
-                Box::pin(locked_rows::read_locked(session, live, &given, &parts, take)).await
-            }
-            Steps::LockedRows(parts) => {
-                on_units::run_merged(session, &stmt, &given, *parts.merged).await?;
-                read_reply(session, take).await
-            }
-            Steps::InsertSelect(_)
-            | Steps::MoveRows(_)
-            | Steps::ChosenRows(_)
-            | Steps::FirstRows(_)
-            | Steps::Locks(_) => Err(found.refusal),
-        };
+    let found = match Box::pin(on_units::run(session, &stmt, &mut given)).await? {
+        Ran::Started => return read_reply(session, take).await,
+        Ran::Retold(_) => return Err(Error::internal("a COPY of a table is no step")),
+        Ran::InSteps(found) => found,
+    };
+    match found.steps {
+        Steps::LockedRows(parts) if locked_rows::may_step(session, live) => {
+            Box::pin(locked_rows::read_locked(session, live, &given, &parts, take)).await
+        }
+        Steps::LockedRows(parts) => {
+            on_units::run_merged(session, &stmt, &given, *parts.merged).await?;
+            read_reply(session, take).await
+        }
+        Steps::InsertSelect(_)
+        | Steps::MoveRows(_)
+        | Steps::ChosenRows(_)
+        | Steps::FirstRows(_)
+        | Steps::Locks(_) => Err(found.refusal),
     }
-    read_reply(session, take).await
 }
 
 /// Reads a step's reply to its end.

@@ -67,6 +67,7 @@ pub(in crate::session) async fn start_lock_calls(
         Ran::InSteps(found) => {
             Box::pin(in_steps::start_in_steps(session, live, &rest, &own, found.steps)).await
         }
+        Ran::Retold(_) => Err(Error::internal("a COPY takes no locks")),
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Completion;
+use pando_kernel::feature::Catalog;
 use pando_kernel::row::Rows;
 use pando_kernel::transfer::{Field, Obstacle};
-use pando_kernel::{Columns, Dialect, Value};
+use pando_kernel::{Columns, Dialect, LogicColumns, Value};
 use pando_sql::ast::Statement;
 
 use crate::plan;
@@ -82,7 +83,24 @@ pub(in crate::session) async fn obstacles_of(
     let actual = unit.target.actual(logic).unwrap_or(logic);
     let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
     let rows = ask::ask(session, live, &writer, &transfer.obstacles_query(actual)).await?;
-    rows.iter().map(|row| transfer.read_obstacle(row)).collect()
+    let found: Vec<Obstacle> =
+        rows.iter().map(|row| transfer.read_obstacle(row)).collect::<Result<_>>()?;
+    Ok(match session.work.catalog(live).logic(logic) {
+        Some(logic) => found.into_iter().map(|one| told(one, &logic)).collect(),
+        None => found,
+    })
+}
+
+/// What a unit tells of a stored column, told of the one that clients see.
+fn told(obstacle: Obstacle, logic: &LogicColumns) -> Obstacle {
+    let name =
+        |stored: String| logic.of_stored(&stored).map_or(stored, |one| one.column.name.clone());
+    match obstacle {
+        Obstacle::Computed(column) => Obstacle::Computed(name(column)),
+        Obstacle::Always(column) => Obstacle::Always(name(column)),
+        Obstacle::Stamped(column) => Obstacle::Stamped(name(column)),
+        Obstacle::Referenced { .. } | Obstacle::View(_) | Obstacle::Trigger(_) => obstacle,
+    }
 }
 
 async fn move_rows_steps(

@@ -110,11 +110,13 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
     for unit in &mut plan.units {
         let number = number_of(ctx, &unit.target.unit);
         let shown = stand::shown_at(ctx.database, &unit.target.unit);
+        let columns = stand::columns_at(ctx.database, &unit.target.unit);
         let view = View {
             database: &ctx.database.name,
             facts: &ctx.session.facts,
             number,
             tables: &shown,
+            columns: &columns,
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, Database, LogicTable};
-use pando_kernel::presentation::{Asked, Presentation, Shown};
+use pando_kernel::presentation::{Asked, Presentation, Shown, ShownColumn};
 use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{Literal, Node, Statement};
 use pando_sql::visit;
@@ -128,6 +128,31 @@ fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
     let found = ctx.catalog.tables()?;
     let mut found = found.iter().filter(|(name, units)| !units.contains(unit) && !is_known(name));
     Some(found.next().map(|(name, _)| name.clone()))
+}
+
+/// The columns of a unit's tables that clients see under other names or not at all. Of a logic table the first node
+/// stands for all.
+pub(super) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
+    if !database.turns_columns() {
+        return Vec::new();
+    }
+    let syntax = database.dialect.syntax();
+    let tables: Vec<LogicTable> = tables(database).collect();
+    let mut list = Vec::new();
+    for own in database.stored_names() {
+        let known = tables.iter().find(|table| syntax.table_key(&table.name) == own.table);
+        let table: Arc<str> = match known {
+            // It may stand on any unit.
+            None => own.table.as_str().into(),
+            Some(table) => match table.nodes.first() {
+                Some(node) if *writer(database, &node.unit) == *unit => Arc::clone(&node.table),
+                Some(_) | None => continue,
+            },
+        };
+        let logic = own.logic.map(Arc::from);
+        list.push(ShownColumn { table, stored: own.stored.into(), logic });
+    }
+    list
 }
 
 /// The tables of a unit that are not simply shown under their own names: of each logic table the first node stands for all, and what has a logic

@@ -3,6 +3,7 @@
 mod aggregate;
 mod narrow;
 
+use pando_kernel::LogicColumns;
 use pando_kernel::dialect::{TableColumn, Takes};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
@@ -10,7 +11,7 @@ use pando_sql::ast::{
     Literal, Node, ObjectName, OrderItem, Query, QueryBody, Select, SelectItem, Statement, Table,
     TableFactor, Update,
 };
-use pando_sql::{Slot, Span, TokenKind};
+use pando_sql::{Slot, Span, TokenKind, visit};
 
 use super::lifted::Tells;
 use aggregate::Aggregate;
@@ -42,7 +43,12 @@ pub(in crate::plan::template) fn liftable(
     let sums = ctx.dialect.lifts_sums();
     let mut reader = Reader { text: &stmt.text, sums, ..Reader::default() };
     let From { table, tells } = reader.statement(&stmt.kind)?;
-    let columns = ctx.catalog.columns(&own_name(&table.name)?);
+    let name = own_name(&table.name)?;
+    // What a value is compared with is what is stored, whose type is another.
+    if ctx.catalog.logic(&name).is_some_and(|logic| names_turned(stmt, &reader, &logic)) {
+        return None;
+    }
+    let columns = ctx.catalog.columns(&name);
     let columns = columns.as_deref().map_or(&[][..], Vec::as_slice);
     let known = |name: &str| only(columns, name);
     let suits = reader.beside.iter().all(|name| ctx.dialect.lifts_beside(known(name)));
@@ -70,6 +76,17 @@ pub(in crate::plan::template) fn liftable(
     };
     let is_it = apart && (1..=MOST).contains(&values.len()) && slots.iter().all(is_gone);
     is_it.then_some(Liftable { values, tells })
+}
+
+/// Whether a column is named that is not as it is stored.
+fn names_turned(stmt: &Statement, reader: &Reader<'_>, logic: &LogicColumns) -> bool {
+    let mut found = reader.into.iter().any(|(name, _)| logic.turns(name));
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Column(name) = &expr.node {
+            found |= name.parts.last().is_some_and(|last| logic.turns(&last.value));
+        }
+    });
+    found
 }
 
 /// The name that the catalogue knows the table by. Not one in a schema.

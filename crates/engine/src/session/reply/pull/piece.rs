@@ -15,13 +15,16 @@ use crate::session::reply::pull::finish;
 
 /// The next piece of the current statement's reply.
 pub(in crate::session) async fn next_of_reply(session: &mut Session) -> Result<Option<Event>> {
-    match next_piece(session).await? {
-        Some(event) if session.outbox.encoder.is_some() => match session.outbox.encode(event) {
-            Ok(event) => Ok(Some(event)),
-            Err(error) => Err(Box::pin(finish::fail_reply(session, error)).await),
-        },
-        piece => Ok(piece),
+    while session.outbox.writer.is_some() {
+        if let Some(event) = session.outbox.next_written() {
+            return Ok(Some(event));
+        }
+        let Some(event) = next_piece(session).await? else { return Ok(None) };
+        if let Err(error) = session.outbox.write(event) {
+            return Err(Box::pin(finish::fail_reply(session, error)).await);
+        }
     }
+    next_piece(session).await
 }
 
 async fn next_piece(session: &mut Session) -> Result<Option<Event>> {

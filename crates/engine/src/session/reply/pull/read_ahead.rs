@@ -22,7 +22,7 @@ const PIECES: usize = 16;
 impl Outbox {
     /// Whether [`pass_on`] may be asked for the next pieces.
     pub(in crate::session) fn passes_on(&self) -> bool {
-        matches!(self.reply, Reply::Pass(_)) && self.pending.is_empty() && self.encoder.is_none()
+        matches!(self.reply, Reply::Pass(_)) && self.pending.is_empty() && self.writer.is_none()
     }
 }
 

@@ -1,0 +1,191 @@
+//! Columns that clients see under other names than they are stored, or not at all.
+
+use pando_kernel::dialect::Language;
+use pando_kernel::error::Result;
+use pando_kernel::presentation::{ShownColumn, View, tells_stored_columns};
+use pando_sql::ast::Statement;
+use pando_sql::visit;
+
+use super::relation::literal;
+use super::relations::is_vendors;
+use crate::dialect::MySql;
+
+/// Tables that tell columns in texts, or what is stored in them.
+const TELLING: [&str; 14] = [
+    "check_constraints",
+    "column_stats",
+    "column_statistics",
+    "columns_priv",
+    "index_stats",
+    "innodb_index_stats",
+    "partitions",
+    "schema_auto_increment_columns",
+    "schema_redundant_indexes",
+    "table_constraints_extensions",
+    "triggers",
+    "view_table_usage",
+    "views",
+    "x$schema_flattened_keys",
+];
+
+/// Refuses what would tell columns as they are stored.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn check(stmt: &Statement, view: &View<'_>) -> Result<()> {
+    if view.columns.is_empty() {
+        return Ok(());
+    }
+    for occurrence in visit::tables(&stmt.kind) {
+        let [schema, table] = &occurrence.name.parts[..] else { continue };
+        let name = table.value.to_lowercase();
+        let tells = TELLING.contains(&name.as_str()) || name.starts_with("innodb_");
+        if tells && is_vendors(&schema.value) {
+            return Err(tells_stored_columns(&table.value));
+        }
+    }
+    Ok(())
+}
+
+/// What a table's column with names of columns shows; `None` when it stays. `table` is the one with the row's table.
+pub(super) fn shown(view: &View<'_>, table: Option<&str>, column: &str) -> Option<String> {
+    if view.columns.is_empty() {
+        return None;
+    }
+    let own = format!("x.{}", MySql.quote(column));
+    match column {
+        "COLUMN_NAME" => named(view, &own, table?),
+        "REFERENCED_COLUMN_NAME" => named(view, &own, "REFERENCED_TABLE_NAME"),
+        "EXPRESSION" | "GENERATION_EXPRESSION" => Some(computed(view, own, table?)),
+        _ => None,
+    }
+}
+
+fn named(view: &View<'_>, own: &str, table: &str) -> Option<String> {
+    let branch = |one: &ShownColumn| {
+        let logic = literal(one.logic.as_deref()?);
+        let (of, stored) = (literal(&one.table), literal(&one.stored));
+        Some(format!(" WHEN x.{table} = {of} AND {own} = {stored} THEN {logic}"))
+    };
+    let branches: String = view.columns.iter().filter_map(branch).collect();
+    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE {own} END"))
+}
+
+/// What a column or a part of an index is computed by, in logic names.
+fn computed(view: &View<'_>, own: String, table: &str) -> String {
+    let quoted = |name: &str| literal(&MySql.quote(name));
+    let renamed = view.columns.iter().filter_map(|one| Some((one, one.logic.as_deref()?)));
+    renamed.fold(own, |text, (one, logic)| {
+        let (of, stored, logic) = (literal(&one.table), quoted(&one.stored), quoted(logic));
+        // Where it is another table's, nothing is replaced by itself.
+        format!("REPLACE({text}, {stored}, IF(x.{table} = {of}, {logic}, {stored}))")
+    })
+}
+
+/// The condition that a row is about a column that clients see; `None` where all rows are.
+pub(super) fn is_seen(view: &View<'_>, table: Option<&str>) -> Option<String> {
+    let table = table?;
+    let hidden = view.columns.iter().filter(|one| one.logic.is_none());
+    let hidden = hidden.map(|one| {
+        let (own, stored) = (literal(&one.table), literal(&one.stored));
+        format!("x.{table} = {own} AND x.COLUMN_NAME = {stored}")
+    });
+    let hidden: Vec<String> = hidden.collect();
+    (!hidden.is_empty()).then(|| format!(" AND ({}) IS NOT TRUE", hidden.join(" OR ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use pando_kernel::dialect::{Facts, TableColumn};
+    use pando_kernel::feature::Catalog;
+    use pando_kernel::presentation::{Presentation, Presented};
+    use pando_kernel::route::UnitName;
+
+    use super::*;
+    use crate::dialect::SYNTAX;
+
+    /// Every table has these columns.
+    #[derive(Debug)]
+    struct Same;
+
+    impl Catalog for Same {
+        fn columns(&self, _: &str) -> Option<Arc<Vec<TableColumn>>> {
+            let column = |name: &str| TableColumn {
+                name: name.to_owned(),
+                kind: pando_kernel::Kind::Text,
+                type_name: "varchar(64)".to_owned(),
+                collation: String::new(),
+                collate: String::new(),
+                primary_key: false,
+                auto_increment: false,
+                nullable: true,
+                attribute: Default::default(),
+            };
+            let names = ["TABLE_NAME", "COLUMN_NAME", "REFERENCED_COLUMN_NAME", "EXPRESSION"];
+            Some(Arc::new(names.map(column).to_vec()))
+        }
+
+        fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+            None
+        }
+    }
+
+    fn presented(text: &str, columns: &[ShownColumn]) -> String {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables: &[],
+            columns,
+            catalog: &Same,
+        };
+        match MySql.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {
+            Ok(Presented::Edits(edits)) => edits.apply(text),
+            Ok(Presented::Needs(need)) => format!("{need:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn turned() -> [ShownColumn; 2] {
+        let column = |stored: &str, logic: Option<&str>| ShownColumn {
+            table: "t_0".into(),
+            stored: stored.into(),
+            logic: logic.map(Into::into),
+        };
+        [column("kept", Some("name")), column("also", None)]
+    }
+
+    #[test]
+    fn names_of_columns_are_those_that_clients_see() {
+        let text = presented("SELECT * FROM information_schema.STATISTICS", &turned());
+        for part in [
+            "CASE WHEN x.TABLE_NAME = 't_0' AND x.`COLUMN_NAME` = 'kept' THEN 'name' ELSE x.`COLUMN_NAME` END",
+            "CASE WHEN x.REFERENCED_TABLE_NAME = 't_0' AND x.`REFERENCED_COLUMN_NAME` = 'kept' THEN 'name'",
+            "REPLACE(x.`EXPRESSION`, '`kept`', IF(x.TABLE_NAME = 't_0', '`name`', '`kept`'))",
+            "AND (x.TABLE_NAME = 't_0' AND x.COLUMN_NAME = 'also') IS NOT TRUE",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!presented("SELECT * FROM information_schema.COLUMNS", &[]).contains("kept"));
+    }
+
+    #[test]
+    fn what_tells_them_in_texts_is_refused() {
+        for text in [
+            "SELECT * FROM information_schema.views",
+            "SELECT * FROM information_schema.INNODB_COLUMNS",
+            "SELECT * FROM mysql.column_stats",
+            "SELECT * FROM information_schema.PARTITIONS",
+        ] {
+            assert!(
+                presented(text, &turned()).contains("tells columns as they are stored"),
+                "{text}"
+            );
+            assert!(!presented(text, &[]).contains("tells columns as they are stored"), "{text}");
+        }
+    }
+}

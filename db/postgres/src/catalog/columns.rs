@@ -1,0 +1,265 @@
+//! Columns that clients see under other names than they are stored, or not at all.
+
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::error::Result;
+use pando_kernel::presentation::{ShownColumn, View, tells_stored_columns};
+use pando_sql::ast::{Expr, Node, Statement};
+use pando_sql::visit;
+
+use super::names::literal;
+use super::relations;
+
+/// Relations that tell columns in texts, or what is stored in them.
+const TELLING: [&str; 17] = [
+    "check_constraints",
+    "column_column_usage",
+    "pg_indexes",
+    "pg_matviews",
+    "pg_policies",
+    "pg_policy",
+    "pg_publication_tables",
+    "pg_rules",
+    "pg_statistic",
+    "pg_statistic_ext_data",
+    "pg_stats",
+    "pg_stats_ext",
+    "pg_stats_ext_exprs",
+    "pg_views",
+    "triggered_update_columns",
+    "triggers",
+    "views",
+];
+
+/// Functions that do, or are given a column's name.
+const FUNCTIONS: [&str; 12] = [
+    "has_column_privilege",
+    "pg_get_constraintdef",
+    "pg_get_indexdef",
+    "pg_get_partition_constraintdef",
+    "pg_get_partkeydef",
+    "pg_get_ruledef",
+    "pg_get_serial_sequence",
+    "pg_get_statisticsobjdef",
+    "pg_get_statisticsobjdef_columns",
+    "pg_get_statisticsobjdef_expressions",
+    "pg_get_triggerdef",
+    "pg_get_viewdef",
+];
+
+/// Refuses what would tell columns as they are stored.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn check(stmt: &Statement, view: &View<'_>) -> Result<()> {
+    if view.columns.is_empty() {
+        return Ok(());
+    }
+    for occurrence in visit::tables(&stmt.kind) {
+        if let Some((_, name)) = relations::parts(occurrence.name)
+            && (TELLING.contains(&name) || name.starts_with("_pg_"))
+        {
+            return Err(tells_stored_columns(name));
+        }
+    }
+    let mut telling = None;
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Some(name) = tells(expr) {
+            telling.get_or_insert(name);
+        }
+    });
+    telling.map_or(Ok(()), |name| Err(tells_stored_columns(&name)))
+}
+
+fn tells(expr: &Expr) -> Option<String> {
+    let Node::Function(call) = &expr.node else { return None };
+    let name = call.plain_name();
+    // The default of a column names no other.
+    let is_default = || match call.arguments.first().map(|first| &first.node) {
+        Some(Node::Column(column)) => column.parts.last().is_some_and(|last| last.value == "adbin"),
+        Some(_) | None => false,
+    };
+    let tells = FUNCTIONS.contains(&name.as_str()) || name == "pg_get_expr" && !is_default();
+    tells.then_some(name)
+}
+
+/// What a relation's column with names of columns shows; `None` when it stays.
+pub(super) fn shown(
+    view: &View<'_>,
+    name: &str,
+    columns: &[TableColumn],
+    column: &str,
+) -> Option<String> {
+    let at = Place::of(view, name, columns)?;
+    if column == "generation_expression" {
+        return generated(view);
+    }
+    if column != at.column {
+        return None;
+    }
+    let named = |one: &ShownColumn| {
+        let logic = literal(one.logic.as_deref()?);
+        Some(format!(" WHEN {} THEN {logic}", at.is_of(one)))
+    };
+    let branches: String = view.columns.iter().filter_map(named).collect();
+    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE x.{column} END"))
+}
+
+/// What a column is computed by, whole words of it in logic names.
+fn generated(view: &View<'_>) -> Option<String> {
+    let mut text = "x.generation_expression".to_owned();
+    for one in view.columns {
+        let Some(logic) = &one.logic else { continue };
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        if !one.stored.chars().all(is_word) {
+            continue;
+        }
+        let (table, word) = (literal(&one.table), literal(&format!(r"\m{}\M", one.stored)));
+        let logic = literal(&logic.replace('\\', r"\\"));
+        // Where it is another table's, the word stays by its own name.
+        text = format!(
+            "pg_catalog.regexp_replace({text}::pg_catalog.text, {word}, \
+             CASE WHEN x.table_name = {table} THEN {logic} ELSE {stored} END, 'g')",
+            stored = literal(&one.stored)
+        );
+    }
+    Some(text)
+}
+
+/// The condition that a relation's row is about a column that clients see; `None` where all rows are.
+pub(super) fn is_seen(view: &View<'_>, name: &str, columns: &[TableColumn]) -> Option<String> {
+    let at = Place::of(view, name, columns)?;
+    let hidden = view.columns.iter().filter(|one| one.logic.is_none());
+    let hidden: Vec<String> = hidden.map(|one| at.is_of(one)).collect();
+    (!hidden.is_empty()).then(|| format!("({}) IS NOT TRUE", hidden.join(" OR ")))
+}
+
+/// Where a relation's rows name a column.
+struct Place {
+    column: &'static str,
+    by_number: bool,
+}
+
+impl Place {
+    fn of(view: &View<'_>, name: &str, columns: &[TableColumn]) -> Option<Self> {
+        if view.columns.is_empty() {
+            return None;
+        }
+        if name == "pg_attribute" {
+            return Some(Self { column: "attname", by_number: true });
+        }
+        let has = |name: &str| columns.iter().any(|column| column.name == name);
+        let is_named = has("table_name") && has("column_name");
+        is_named.then_some(Self { column: "column_name", by_number: false })
+    }
+
+    /// The condition that a row is about this column.
+    fn is_of(&self, one: &ShownColumn) -> String {
+        let (table, stored) = (literal(&one.table), literal(&one.stored));
+        let of_table = match self.by_number {
+            // An index has its table's columns again.
+            true => format!(
+                "x.attrelid IN (SELECT c.oid FROM pg_catalog.pg_class c WHERE c.relname = {table} UNION ALL \
+                 SELECT i.indexrelid FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid \
+                 WHERE c.relname = {table})"
+            ),
+            false => format!("x.table_name = {table}"),
+        };
+        format!("x.{} = {stored} AND {of_table}", self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use pando_kernel::dialect::Facts;
+    use pando_kernel::feature::Catalog;
+    use pando_kernel::presentation::{Presentation, Presented};
+    use pando_kernel::route::UnitName;
+
+    use super::*;
+    use crate::dialect::{Postgres, SYNTAX};
+
+    /// Every relation has these columns.
+    #[derive(Debug)]
+    struct Same;
+
+    impl Catalog for Same {
+        fn columns(&self, _: &str) -> Option<Arc<Vec<TableColumn>>> {
+            let column = |name: &str| TableColumn {
+                name: name.to_owned(),
+                kind: pando_kernel::Kind::Text,
+                type_name: "name".to_owned(),
+                collation: String::new(),
+                collate: String::new(),
+                primary_key: false,
+                auto_increment: false,
+                nullable: true,
+                attribute: Default::default(),
+            };
+            Some(Arc::new(["attname", "table_name", "column_name"].map(column).to_vec()))
+        }
+
+        fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+            None
+        }
+    }
+
+    fn presented(text: &str, columns: &[ShownColumn]) -> String {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables: &[],
+            columns,
+            catalog: &Same,
+        };
+        match Postgres.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {
+            Ok(Presented::Edits(edits)) => edits.apply(text),
+            Ok(Presented::Needs(need)) => format!("{need:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn turned() -> [ShownColumn; 2] {
+        let column = |stored: &str, logic: Option<&str>| ShownColumn {
+            table: "t_0".into(),
+            stored: stored.into(),
+            logic: logic.map(Into::into),
+        };
+        [column("kept", Some("name")), column("also", None)]
+    }
+
+    #[test]
+    fn names_of_columns_are_those_that_clients_see() {
+        let text = presented("SELECT * FROM information_schema.columns", &turned());
+        let case = "(CASE WHEN x.column_name = 'kept' AND x.table_name = 't_0' THEN 'name' ELSE x.column_name END)::name";
+        assert!(text.contains(case), "{text}");
+        let hidden = "(x.column_name = 'also' AND x.table_name = 't_0') IS NOT TRUE";
+        assert!(text.contains(hidden), "{text}");
+        let text = presented("SELECT * FROM pg_attribute", &turned());
+        assert!(text.contains("CASE WHEN x.attname = 'kept' AND x.attrelid IN (SELECT"), "{text}");
+        assert!(!presented("SELECT * FROM pg_attribute", &[]).contains("CASE WHEN x.attname"));
+    }
+
+    #[test]
+    fn what_tells_them_in_texts_is_refused() {
+        for text in [
+            "SELECT * FROM pg_indexes",
+            "SELECT * FROM information_schema.views",
+            "SELECT pg_get_indexdef(indexrelid) FROM pg_index",
+            "SELECT pg_catalog.pg_get_constraintdef(oid, true) FROM pg_constraint",
+            "SELECT pg_get_expr(indpred, indrelid) FROM pg_index",
+        ] {
+            assert!(
+                presented(text, &turned()).contains("tells columns as they are stored"),
+                "{text}"
+            );
+            assert!(!presented(text, &[]).contains("tells columns as they are stored"), "{text}");
+        }
+        let default = "SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d";
+        assert!(presented(default, &turned()).starts_with("SELECT pg_get_expr"));
+    }
+}
