@@ -63,6 +63,8 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::MoveRows(_) => "move_rows",
                 Steps::ChosenRows(_) => "chosen_rows",
                 Steps::FirstRows(_) => "first_rows",
+                Steps::Locks(_) => "locks",
+                Steps::LockedRows(_) => "locked_rows",
             };
             (name, found.refusal.refusal())
         }

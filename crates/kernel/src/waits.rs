@@ -19,8 +19,10 @@ pub trait Waits: Send + Sync + Debug {
     /// `Internal` when the row has another shape.
     fn read_server(&self, row: &[Value]) -> Result<Server>;
 
-    /// The functions that take and free locks of applications, sorted by their names.
-    fn lock_functions(&self) -> &'static [LockFunction];
+    /// The functions that take and free locks of applications, sorted by their names; none where there are no such locks.
+    fn lock_functions(&self) -> &'static [LockFunction] {
+        &[]
+    }
 
     /// The error with which the family's servers end a deadlock's victim.
     fn deadlock(&self) -> ServerError;
