@@ -213,6 +213,21 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
 /// Runs a query as a step, and gives its columns alone and then with its rows to `take`. Result: its notices.
 pub(in crate::session) async fn read_step(
     session: &mut Session,
+    live: &LiveDatabase,
+    text: &str,
+    given: Given,
+    take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
+) -> Result<Vec<Event>> {
+    let stmt =
+        pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let given = Given { is_step: true, ..given };
+    Box::pin(on_units::run_as_one(session, &stmt, given)).await?;
+    read_reply(session, take).await
+}
+
+/// As [`read_step`], of a query that chooses rows: where it locks the first ones of several shards, no others are locked.
+pub(in crate::session) async fn read_choice(
+    session: &mut Session,
     live: &Arc<LiveDatabase>,
     text: &str,
     given: Given,
