@@ -1,7 +1,7 @@
 """Rows of a queue over both units, taken one by one."""
 import threading
 
-from plain.house import case, skip, until
+from plain.house import ERRORS, case, skip, until
 from shop import FAMILIES, each, refused
 
 
@@ -79,7 +79,12 @@ def workers(family, pando):
             client = pando.client(family, "shop")
             while True:
                 client.query("begin")
-                got = client.query("select id from fresh where n = 0 order by id limit 1 for update skip locked")
+                try:
+                    got = client.query("select id from fresh where n = 0 order by id limit 1 for update skip locked")
+                except ERRORS:
+                    # Each of the twenty has connections of both units, whose pools have ten.
+                    client.query("rollback")
+                    continue
                 for (id,) in got:
                     client.query(f"update fresh set n = n + 1 where id = {id}")
                     done.append(id)
