@@ -24,6 +24,7 @@ use crate::session::reply::logic_names::Origin;
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
+use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
 use crate::session::run::{connect, early_release, insert_keys};
@@ -177,6 +178,7 @@ pub(in crate::session) async fn merge(
         let mut inputs = in_plan_order(replies, &jobs, &dress);
         let said = if same { channels.len().min(1) } else { channels.len() };
         session.outbox.pass_notices(&mut channels[..said]);
+        warnings::read_ahead(session, &mut channels[..said]).await;
         let mut ended: Vec<_> =
             channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
         release::release_channels(session, channels).await;
