@@ -58,6 +58,8 @@ pub enum Because {
     LimitedChange,
     /// It leaves a column to be counted, which each of several shards would do by itself.
     Uncounted,
+    /// It calls what takes or frees a lock of the session, which is done before the rest of it.
+    TakesLock,
 }
 
 impl Because {
@@ -69,7 +71,8 @@ impl Because {
             | Self::Unsupported
             | Self::MovesRow
             | Self::LimitedChange
-            | Self::Uncounted => false,
+            | Self::Uncounted
+            | Self::TakesLock => false,
         }
     }
 }

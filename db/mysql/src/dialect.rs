@@ -4,6 +4,7 @@ mod alone;
 mod effects;
 mod folding;
 mod health;
+mod locks;
 mod metadata;
 mod ordering;
 mod relations;

@@ -3,6 +3,7 @@
 mod alone;
 mod effects;
 mod health;
+mod locks;
 pub(crate) mod metadata;
 mod numbering;
 mod ordering;

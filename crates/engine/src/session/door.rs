@@ -23,6 +23,7 @@ use crate::session::request::{executable, execute, text};
 use crate::session::settings::Settings;
 use crate::session::settings::numbers::Numbers;
 use crate::session::statement::{prepare, reset, stand};
+use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
 
@@ -37,6 +38,7 @@ impl Session {
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
             numbers: Numbers::default(),
+            locks: HeldLocks::default(),
         };
         stand::start_variables(&mut session)?;
         Ok(session)

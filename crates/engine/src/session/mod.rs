@@ -24,6 +24,7 @@ use reply::Outbox;
 use settings::Settings;
 use settings::numbers::Numbers;
 use transaction::Work;
+use transaction::locks::HeldLocks;
 use transaction::temporary::TemporaryTables;
 
 pub(crate) use connections::ask::{answer, undress};
@@ -40,4 +41,5 @@ pub struct Session {
     memory: Memory,
     temporary: TemporaryTables,
     numbers: Numbers,
+    locks: HeldLocks,
 }

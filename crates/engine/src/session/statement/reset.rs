@@ -3,6 +3,7 @@
 use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
+use crate::session::connections::locks;
 use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
@@ -51,6 +52,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     close::close_cursors(session).await;
     session.temporary.drop_temporaries();
     session.numbers.forget();
+    Box::pin(locks::forget_all(session)).await;
     session.memory.named_mut().clear();
     session.settings.forget();
     session.work.forget_choices();
