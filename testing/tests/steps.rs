@@ -63,6 +63,8 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::MoveRows(_) => "move_rows",
                 Steps::ChosenRows(_) => "chosen_rows",
                 Steps::FirstRows(_) => "first_rows",
+                Steps::Locks(_) => "locks",
+                Steps::LockedRows(_) => "locked_rows",
             };
             (name, found.refusal.refusal())
         }
@@ -103,6 +105,32 @@ fn what_no_single_plan_answers_is_taken_apart_into_steps() {
         ("DELETE FROM t_order ORDER BY n LIMIT 3", "first_rows", Because::LimitedChange),
     ];
     check(&cases, Purpose::Run);
+}
+
+#[test]
+fn locks_of_applications_are_taken_before_the_rest_of_their_statement() {
+    let cases = [
+        ("SELECT GET_LOCK('a', 1)", "locks", Because::TakesLock),
+        ("DO GET_LOCK('a', 1), RELEASE_LOCK('b')", "locks", Because::TakesLock),
+        ("DO GET_LOCK('a', 1), SLEEP(1)", "refused", Because::Unsupported),
+        ("SELECT IF(n, GET_LOCK('a', 1), 0) FROM t_order", "refused", Because::Unsupported),
+        ("SELECT GET_LOCK('a', 1), n FROM t_order", "refused", Because::Unsupported),
+        ("UPDATE t_order SET n = GET_LOCK('a', 1)", "refused", Because::Unsupported),
+    ];
+    check(&cases, Purpose::Run);
+}
+
+#[test]
+fn the_first_rows_of_several_shards_are_locked_in_turn() {
+    let turn = "SELECT n FROM t_order ORDER BY n LIMIT 3 FOR UPDATE SKIP LOCKED";
+    check(&[(turn, "locked_rows", Because::SpansShards)], Purpose::Run);
+    let whole = [
+        "SELECT n FROM t_order WHERE user_id = 1 AND order_id = 1 LIMIT 3 FOR UPDATE",
+        "SELECT n FROM t_order ORDER BY n FOR UPDATE",
+    ];
+    for sql in whole {
+        assert_eq!(steps(sql, Purpose::Run), ("none", None), "{sql}");
+    }
 }
 
 #[test]

@@ -156,6 +156,7 @@ impl Known {
             collation: if kind == Kind::Text { "C".to_owned() } else { String::new() },
             primary_key: name == "id",
             nullable: false,
+            invisible: false,
             ..table_column(name, kind)
         };
         let columns = vec![

@@ -23,6 +23,7 @@ fn column(name: &str, kind: Kind, type_name: &str) -> TableColumn {
         primary_key: name == "id",
         auto_increment: name == "id",
         nullable: name != "id",
+        invisible: false,
         attribute: Attribute::default(),
         timed: None,
     }

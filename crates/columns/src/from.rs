@@ -148,6 +148,10 @@ impl<'a> Analysis<'a> {
         }
         let names = self.read(&key)?;
         let of = self.interest.of_table(&key);
+        if names.iter().any(|column| column.invisible) {
+            let table = self.shown(name.span);
+            return Err(Stop::unclear(format!("`{table}` has columns that `*` does not give")));
+        }
         let names = names.iter().map(|column| column.name.clone());
         let list = columns_of(names, of, |a, b| self.same(a, b));
         if has_all(self.interest, &key, &list) {

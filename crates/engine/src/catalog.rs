@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::numbers::{Listing, Numbers};
 use pando_kernel::route::UnitName;
 use pando_kernel::{Effectful, LogicColumns};
 
@@ -50,6 +51,10 @@ struct Known {
     /// What of each unit that was asked may have effects on connections, and of all of them together.
     effects: HashMap<UnitName, Effectful>,
     effectful: Arc<Effectful>,
+    /// What is numbered in each unit that was asked.
+    listings: HashMap<UnitName, Arc<Listing>>,
+    /// What numbers of these units are shown as.
+    numbers: HashMap<UnitName, Arc<Numbers>>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -175,6 +180,28 @@ impl UnitCatalog {
         known.defers.get(unit).copied()
     }
 
+    /// What is numbered in a unit; `None` when it was not asked yet.
+    pub(crate) fn listing(&self, unit: &str) -> Option<Arc<Listing>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.listings.get(unit).cloned()
+    }
+
+    /// Remembers what is numbered in a unit, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_listing(&self, epoch: u64, unit: UnitName, listing: Arc<Listing>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.listings.insert(unit, listing);
+        }
+    }
+
+    /// Remembers what a unit's numbers are shown as, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_numbers(&self, epoch: u64, unit: UnitName, numbers: Arc<Numbers>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.numbers.insert(unit, numbers);
+        }
+    }
+
     /// Forgets everything when it is old enough that a look may help; false when it is fresh or nothing is known.
     pub(crate) fn forget_stale(&self) -> bool {
         let read = self.known.read().unwrap_or_else(PoisonError::into_inner).tables_at;
@@ -232,6 +259,11 @@ impl Catalog for UnitCatalog {
     fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.effects.contains_key(unit).then(|| Arc::clone(&known.effectful))
+    }
+
+    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.numbers.get(unit).cloned()
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
@@ -293,6 +325,10 @@ impl Catalog for AsStored<'_> {
 
     fn effectful(&self, unit: &str) -> Option<Arc<Effectful>> {
         self.0.effectful(unit)
+    }
+
+    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+        self.0.numbers(unit)
     }
 
     fn aggregates(&self) -> Option<Arc<HashSet<String>>> {

@@ -1,5 +1,7 @@
 //! What others may know and do about a session: see what it is at, cancel that, end it.
 
+mod kept;
+
 use std::cmp::Reverse;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -71,6 +73,8 @@ struct Doing {
     waker: Option<Waker>,
     /// Connections of the open transaction, at work or not.
     branches: Vec<Held>,
+    /// Connections that have locks of its application, at work or not.
+    kept: Vec<Held>,
     /// When the first of them came.
     begun: Option<SystemTime>,
     /// The connections for which it waits, while it has what others may wait for.
@@ -234,7 +238,8 @@ impl Handle {
     /// Whether it has connections, or perhaps rows, for which others may wait.
     pub(crate) fn has_some(&self) -> bool {
         let doing = self.doing();
-        !doing.running.is_empty() || !doing.branches.is_empty() || doing.base.is_some()
+        let has_others = !doing.branches.is_empty() || !doing.kept.is_empty();
+        has_others || !doing.running.is_empty() || doing.base.is_some()
     }
 
     /// Waits as [`Handle::taken`] does for a connection of this pool, while others see that it does: for a session that has some already.
@@ -324,6 +329,7 @@ impl Handle {
     pub(crate) fn stand(&self) -> Option<(Stand, Option<Queued>)> {
         let doing = self.doing();
         let mut held = doing.branches.clone();
+        held.extend(doing.kept.iter().cloned());
         for running in &doing.running {
             let id = running.token.id;
             let same = |held: &&mut Held| {

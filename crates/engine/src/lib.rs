@@ -12,6 +12,7 @@ mod handle;
 mod house;
 mod lingering;
 pub mod merge;
+mod numbers;
 pub mod placement;
 pub mod plan;
 mod readiness;

@@ -53,6 +53,9 @@ pub struct Settings {
     pub statement_timeout: Option<Duration>,
     /// How transactions end of sessions that have not chosen.
     pub transaction_type: TransactionType,
+    /// Connections of one storage unit that all sessions together may keep for locks of their applications; never more
+    /// than half of its pool, and at least 1.
+    pub lock_connections: usize,
 }
 
 impl Default for Settings {
@@ -64,6 +67,7 @@ impl Default for Settings {
             admits: Admits::Everything,
             statement_timeout: None,
             transaction_type: TransactionType::Local,
+            lock_connections: 64,
         }
     }
 }

@@ -472,6 +472,16 @@ fn preview_shows_what_would_be_sent() {
             "PREVIEW 2"
         ]
     );
+    let hint = "/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=ds_1 */";
+    for (text, shown) in [
+        (format!("{hint} PREVIEW SELECT a FROM part"), "SELECT a FROM part"),
+        (format!("PREVIEW {hint} SELECT a FROM part"), "SELECT a FROM part"),
+        ("PREVIEW DECLARE c CURSOR FOR SELECT a FROM one_t".to_owned(), "SELECT a FROM one_t"),
+    ] {
+        let lines = house.ok(&text);
+        let [line, _] = &lines[..] else { panic!("{text}: {lines:?}") };
+        assert!(line.ends_with(&format!("Text(\"{shown}\")")), "{text}: {line}");
+    }
     assert_eq!(house.sent(), sent(&[], &[]));
 }
 

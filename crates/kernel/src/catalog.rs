@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::effects::Effectful;
 use crate::logic::LogicColumns;
+use crate::numbers::Numbers;
 use crate::route::UnitName;
 use crate::table::TableColumn;
 
@@ -57,6 +58,11 @@ pub trait Catalog: Send + Sync + Debug {
     /// not.
     fn effectful(&self, _unit: &str) -> Option<Arc<Effectful>> {
         None
+    }
+
+    /// What the numbers of a unit's types and relations are shown as; `None` when not read yet.
+    fn numbers(&self, _unit: &str) -> Option<Arc<Numbers>> {
+        Some(Arc::default())
     }
 
     /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.

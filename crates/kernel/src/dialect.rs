@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::column::Column;
 use crate::effects::Effects;
 use crate::error::{Error, Result};
+use crate::folding::Folding;
 use crate::guard::Guard;
 use crate::health::Health;
 use crate::presentation::Presentation;
@@ -121,6 +122,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// How numbers of sequences are asked for; `None` where there are no sequences.
+    fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
+        None
+    }
+
     /// What statements may reach beside the tables of their database; `None` where there is nothing beside.
     fn guard(&self) -> Option<&dyn Guard> {
         None
@@ -206,6 +212,11 @@ pub trait Metadata: Send + Sync + Debug {
 
     /// How the family's catalogue is shown as the logical database's; `None` shows it as it stands.
     fn presentation(&self) -> Option<&dyn Presentation> {
+        None
+    }
+
+    /// How numbers that each server gives by itself are known, and changed in values; `None` where clients are told none.
+    fn numbering(&self) -> Option<&dyn crate::numbers::Numbering> {
         None
     }
 
@@ -343,7 +354,9 @@ pub enum Equality {
     Exact,
     /// When they are the same octets up to spaces at the end.
     Padded,
-    /// By rules of its own: without regard to case, accents, …
+    /// When they fold to the same text: case, accents and what else the collation does not tell apart do not count.
+    Folded(Folding),
+    /// By rules of its own that are not known here.
     Loose,
 }
 

@@ -56,6 +56,10 @@ pub enum Because {
     MovesRow,
     /// It changes the first rows only, and each of several shards or copies would choose its own.
     LimitedChange,
+    /// It leaves a column to be counted, which each of several shards would do by itself.
+    Uncounted,
+    /// It calls what takes or frees a lock of the session, which is done before the rest of it.
+    TakesLock,
 }
 
 impl Because {
@@ -63,7 +67,12 @@ impl Because {
     pub fn is_of_several(self) -> bool {
         match self {
             Self::Unmerged | Self::Uncarried | Self::SpansShards => true,
-            Self::Forbidden | Self::Unsupported | Self::MovesRow | Self::LimitedChange => false,
+            Self::Forbidden
+            | Self::Unsupported
+            | Self::MovesRow
+            | Self::LimitedChange
+            | Self::Uncounted
+            | Self::TakesLock => false,
         }
     }
 }
@@ -232,6 +241,11 @@ impl Error {
     /// [`Error::refused`] because of [`Because::SpansShards`].
     pub fn spans_shards(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
         Self::refused(Because::SpansShards, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::Uncounted`].
+    pub fn uncounted(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::refused(Because::Uncounted, code, reason, instead)
     }
 
     /// [`Error::refused`] because of [`Because::MovesRow`].

@@ -45,5 +45,5 @@ pub fn by_place<'a>(
     width: usize,
 ) -> impl Iterator<Item = &'a str> {
     let count = if dialect.syntax().fold == Fold::Lower { width } else { known.len() };
-    known.iter().take(count).map(|column| &*column.name)
+    known.iter().filter(|column| !column.invisible).take(count).map(|column| &*column.name)
 }

@@ -252,6 +252,7 @@ mod tests {
             auto_increment: false,
             nullable: true,
             timed: None,
+            invisible: false,
             attribute: Attribute::default(),
         }
     }

@@ -11,6 +11,7 @@ use crate::actual::ActualNames;
 use crate::catalog::Catalog;
 use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::facts::Facts;
+use crate::numbers::Numbers;
 use crate::request::Parameter;
 use crate::route::Need;
 use crate::value::Value;
@@ -173,6 +174,8 @@ pub struct View<'a> {
     /// The columns of the unit's tables that clients see under other names or not at all. What would tell them as they
     /// are stored is refused.
     pub columns: &'a [ShownColumn],
+    /// What the unit's numbers of types are shown as; `None` where that is as they are.
+    pub numbers: Option<&'a Numbers>,
     /// Columns of the vendor's relations are found under `schema.relation`.
     pub catalog: &'a dyn Catalog,
 }

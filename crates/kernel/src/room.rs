@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_config::{Problem, Rules};
+use pando_sql::Fold;
 
 use crate::algorithm::AlgorithmKind;
 use crate::feature::Feature;
@@ -56,6 +57,8 @@ pub struct Around<'a> {
     pub others: &'a [LogicTable],
     /// How the storage units are.
     pub states: &'a States,
+    /// How the storage units read names without quotes.
+    pub fold: Fold,
 }
 
 /// The tags of the rules that a list of rooms serves.

@@ -134,6 +134,8 @@ pub enum Need {
     Aggregates,
     /// Which names of a storage unit may have effects on its connections.
     Effects(UnitName),
+    /// What the numbers of a storage unit's types and relations are shown as.
+    Numbers(UnitName),
 }
 
 impl Route {

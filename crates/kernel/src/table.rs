@@ -61,6 +61,8 @@ pub struct TableColumn {
     pub auto_increment: bool,
     /// NULL is allowed.
     pub nullable: bool,
+    /// Neither `*` gives it nor an INSERT without a list takes it: it is there for those who name it.
+    pub invisible: bool,
     /// Where it stands, for families whose results tell it.
     pub attribute: Attribute,
     /// What its server writes into it that depends on the time, where it does: its default as an expression, or why

@@ -1,9 +1,10 @@
-//! Who waits for whom on a storage unit's server, as the server tells; and where instances tell each other of their waits.
+//! Who waits for whom on a storage unit's server, as the server tells, and what locks of applications there are; and where instances tell each other of their waits.
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::{Error, Result, ServerError};
+use crate::locks::LockFunction;
 use crate::runtime::BoxFuture;
 use crate::value::Value;
 
@@ -17,6 +18,11 @@ pub trait Waits: Send + Sync + Debug {
     /// # Errors
     /// `Internal` when the row has another shape.
     fn read_server(&self, row: &[Value]) -> Result<Server>;
+
+    /// The functions that take and free locks of applications, sorted by their names; none where there are no such locks.
+    fn lock_functions(&self) -> &'static [LockFunction] {
+        &[]
+    }
 
     /// The error with which the family's servers end a deadlock's victim.
     fn deadlock(&self) -> ServerError;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use pando_config::{Database, Problem, Report, suggest};
+use pando_config::{Database, Problem, Report, Vendor, suggest};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::room;
 use pando_kernel::route::{Place, UnitName};
 use pando_kernel::{Around, Feature, Offer, States, Turn};
+use pando_sql::Fold;
 
 use crate::{disabled, places};
 
@@ -31,13 +32,13 @@ pub fn rooms(
     report: &mut Report,
 ) -> Vec<Arc<dyn Feature>> {
     unserved(list, database).into_iter().for_each(|problem| report.error(problem));
-    let units = units(database);
+    let (units, fold) = (units(database), fold(database));
     let mut made: Vec<Option<Arc<dyn Feature>>> = vec![None; list.len()];
     for turn in [Turn::Groups, Turn::Tables, Turn::Rest] {
         let places = places::places(database, &groups_of(&made));
         for (at, offer) in list.iter().enumerate().filter(|(_, offer)| offer.turn == turn) {
             let others = tables_of(&made);
-            let around = Around { units: &units, places: &places, others: &others, states };
+            let around = Around { units: &units, places: &places, others: &others, states, fold };
             match (offer.build)(&database.rules, &around) {
                 Ok(room) => made[at] = room,
                 Err(problems) => problems.into_iter().for_each(|problem| report.error(problem)),
@@ -51,10 +52,19 @@ pub fn rooms(
 pub(crate) fn groups(database: &Database, states: &States) -> Vec<Place> {
     let units = units(database);
     let places = places::places(database, &[]);
-    let around = Around { units: &units, places: &places, others: &[], states };
+    let fold = fold(database);
+    let around = Around { units: &units, places: &places, others: &[], states, fold };
     let first = ROOMS.iter().filter(|offer| offer.turn == Turn::Groups);
     let made = first.filter_map(|offer| (offer.build)(&database.rules, &around).ok().flatten());
     made.flat_map(|room| room.groups().places).collect()
+}
+
+/// How the storage units, which speak one language, read names without quotes.
+fn fold(database: &Database) -> Fold {
+    match database.storage_units.first().map(|unit| unit.url.vendor) {
+        Some(Vendor::Postgres | Vendor::OpenGauss) => Fold::Lower,
+        Some(Vendor::MySql | Vendor::MariaDb | Vendor::Sqlite) | None => Fold::Keep,
+    }
 }
 
 /// Rules that no room of the list serves. They are refused: a rule that is passed over in silence is worse than one

@@ -106,6 +106,7 @@ impl Host {
         let settings = Settings {
             max_connections_per_query: max.max(1),
             sql_show: props.sql_show,
+            lock_connections: usize::try_from(props.lock_connections).unwrap_or(usize::MAX),
             admits: match served.cluster.admitted(&served.own) {
                 pando_governor::Admits::Everything => Admits::Everything,
                 pando_governor::Admits::Reads => Admits::Reads,

@@ -92,7 +92,7 @@ fn parse_tokens(
     folded: &Folded,
 ) -> Result<Statement> {
     let end = cut_at_semicolon(text, &mut tokens, syntax)?;
-    fill_keywords(text, &mut tokens, end);
+    let counts = fill_keywords(text, &mut tokens, end);
     let statement = text.get(..end).unwrap_or(text);
     let (kind, tables) = parse_kind(statement, syntax, &tokens.list, folded)?;
     if !tables.is_empty() {
@@ -109,6 +109,7 @@ fn parse_tokens(
         parameters: tokens.parameters,
         hints,
         hint_span,
+        counts,
     })
 }
 
@@ -136,11 +137,15 @@ fn cut_at_semicolon(text: &str, tokens: &mut Tokens, syntax: &Syntax) -> Result<
     }
 }
 
-/// Looks the words up and puts an end mark behind the last token.
-fn fill_keywords(text: &str, tokens: &mut Tokens, end: usize) {
+/// Looks the words up and puts an end mark behind the last token. Returns whether one is about numbers of sequences.
+fn fill_keywords(text: &str, tokens: &mut Tokens, end: usize) -> bool {
+    use Keyword::*;
+    let mut counts = false;
     for token in &mut tokens.list {
         if token.kind == TokenKind::Word {
             token.keyword = Keyword::of(token.span.of(text));
+            counts |=
+                matches!(token.keyword, NEXTVAL | CURRVAL | LASTVAL | SETVAL | NEXT | PREVIOUS);
         }
     }
     tokens.list.push(Token {
@@ -149,6 +154,7 @@ fn fill_keywords(text: &str, tokens: &mut Tokens, end: usize) {
         slot: false,
         keyword: Keyword::NO_KEYWORD,
     });
+    counts
 }
 
 /// The text with these words TABLE as what they stand for.

@@ -233,6 +233,7 @@ impl Metadata for FakeDialect {
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         })

@@ -73,6 +73,7 @@ pub fn table_column(name: &str, kind: Kind) -> TableColumn {
         primary_key: false,
         auto_increment: false,
         nullable: true,
+        invisible: false,
         attribute: Default::default(),
         timed: None,
     }

@@ -3,10 +3,13 @@
 mod alone;
 mod clock;
 mod effects;
+mod folding;
 mod health;
+mod locks;
 mod metadata;
 mod ordering;
 mod relations;
+mod sequences;
 mod transfer;
 mod two_phase;
 mod undo;
@@ -119,6 +122,10 @@ impl Language for MySql {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }
 

@@ -65,6 +65,7 @@ async fn check(port: u16, column_type: &str, known: bool) {
         primary_key: false,
         auto_increment: false,
         nullable: true,
+        invisible: false,
         attribute: Default::default(),
         timed: None,
     };

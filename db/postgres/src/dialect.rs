@@ -4,9 +4,12 @@ mod alone;
 mod clock;
 mod effects;
 mod health;
+mod locks;
 pub(crate) mod metadata;
+mod numbering;
 mod ordering;
 mod relations;
+mod sequences;
 mod takes;
 mod transfer;
 mod two_phase;
@@ -25,6 +28,8 @@ use crate::types::oid;
 
 /// The database that every server has, and that clients log in to when they want none in particular.
 pub(crate) const POSTGRES: &str = "postgres";
+/// The same where that is missing: tools that make databases go there then.
+pub(crate) const TEMPLATE: &str = "template1";
 
 /// PostgreSQL's language, catalogue, order and variables.
 #[derive(Debug, Default, Clone, Copy)]
@@ -133,6 +138,10 @@ impl Language for Postgres {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }
 

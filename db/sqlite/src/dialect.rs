@@ -139,6 +139,7 @@ impl Metadata for SqliteDialect {
             primary_key: *key > 0,
             auto_increment: is_rowid,
             nullable: *not_null == 0 && !is_rowid,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         })

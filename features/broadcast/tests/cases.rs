@@ -43,7 +43,13 @@ fn scene(state: &[&str]) -> Scene {
     let places = [place("ds_0", &["ds_0"]), place("rw", &["w0", "r0"])];
     let places = if state.contains(&"alone") { &places[..1] } else { &places[..] };
     let states = States::default();
-    let around = Around { units: &[], places, others: &others(), states: &states };
+    let around = Around {
+        units: &[],
+        places,
+        others: &others(),
+        states: &states,
+        fold: pando_sql::Fold::Keep,
+    };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     let columns: fn(&str) -> Vec<TableColumn> = columns;
     let columns = (!state.contains(&"unread")).then_some(columns);

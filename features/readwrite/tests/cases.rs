@@ -41,7 +41,8 @@ fn units() -> Vec<UnitName> {
 
 fn built(section: ReadwriteSplitting, states: &States) -> Result<Arc<dyn Feature>, Vec<Problem>> {
     let rules = Rules { readwrite: Some(section), ..Rules::default() };
-    let around = Around { units: &units(), places: &[], others: &[], states };
+    let around =
+        Around { units: &units(), places: &[], others: &[], states, fold: pando_sql::Fold::Keep };
     (ROOM.build)(&rules, &around).map(Option::unwrap)
 }
 

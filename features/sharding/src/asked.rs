@@ -16,6 +16,7 @@ use crate::kept::Keeper;
 use crate::rule::Rule;
 use crate::scope::Scope;
 use crate::table::Table;
+use crate::text_keys::TextKeys;
 
 /// A statement being routed.
 pub(crate) struct Asked<'a> {
@@ -90,7 +91,8 @@ impl<'a> Asked<'a> {
         let columns = self.columns(logic);
         let own = |known: &&TableColumn| known.name.eq_ignore_ascii_case(column);
         let own = columns.as_deref().and_then(|columns| columns.iter().find(own));
-        ask(Keeper::new(self.ctx.dialect, own))
+        let text_keys = self.rule.table(logic).map_or(TextKeys::Bytes, Table::text_keys);
+        ask(Keeper::new(self.ctx.dialect, own, text_keys))
     }
 
     /// A table's columns; none while they are not known, which is then what the route needs.

@@ -21,7 +21,7 @@ pub const ROOM: Offer =
 fn room(rules: &Rules, around: &Around<'_>) -> Built {
     let Some(section) = &rules.sharding else { return Ok(None) };
     let names: Vec<UnitName> = around.places.iter().map(|place| place.name.clone()).collect();
-    let rule = Arc::new(Rule::new(section, &names)?);
+    let rule = Arc::new(Rule::reading(section, &names, around.fold)?);
     Ok(Some(Arc::new(Sharding { rule })))
 }
 

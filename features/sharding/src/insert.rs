@@ -342,7 +342,7 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
             at.and_then(|at| row.get(asked, at)).is_some_and(|expr| !asks_for_number(asked, &expr))
         };
         if !rows.rows.iter().all(is_given) {
-            return Err(Error::unsupported(
+            return Err(Error::uncounted(
                 30001,
                 format!(
                     "each shard of `{}` would count `{}` by itself, and give numbers twice",

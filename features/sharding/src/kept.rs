@@ -4,14 +4,19 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not known to be safe")]
 
 use pando_kernel::dialect::{Dialect, Equality, TableColumn};
+use pando_kernel::folding::Folding;
 use pando_kernel::{Kind, Value};
 use pando_sql::Fold;
 
 use crate::moment;
+use crate::text_keys::TextKeys;
 use crate::value::{self, Number};
 
 /// Doubles tell whole numbers apart up to here.
 const EXACT: i128 = 1 << 53;
+
+/// Why a text has no place.
+const UNKNOWN: &str = "has characters that are not known to be compared as the column's collation does; an algorithm with `text-keys: bytes` takes it as it is written";
 
 /// The rows that a comparison with a constant finds.
 #[derive(Debug, PartialEq)]
@@ -33,6 +38,8 @@ pub(crate) enum Class {
     Number,
     /// Texts that are equal octet by octet, up to spaces at the end.
     Text,
+    /// Texts that are equal where they fold alike.
+    Folded(Folding),
     /// Values of this kind.
     Other(Kind),
 }
@@ -47,8 +54,16 @@ pub(crate) struct Keeper<'a> {
 
 impl<'a> Keeper<'a> {
     /// Of a column; of any column when it is not known.
-    pub(crate) fn new(dialect: &dyn Dialect, column: Option<&'a TableColumn>) -> Self {
+    pub(crate) fn new(
+        dialect: &dyn Dialect,
+        column: Option<&'a TableColumn>,
+        text_keys: TextKeys,
+    ) -> Self {
         let equality = column.map_or(Equality::Exact, |column| dialect.equality(column));
+        let equality = match (equality, text_keys) {
+            (Equality::Folded(_), TextKeys::Bytes) => Equality::Loose,
+            (equality, TextKeys::Bytes | TextKeys::Collation) => equality,
+        };
         Self { column, equality, loose: dialect.syntax().fold == Fold::Keep }
     }
 
@@ -63,7 +78,10 @@ impl<'a> Keeper<'a> {
         match column.kind {
             _ if self.equality == Equality::Loose => None,
             Kind::Bool | Kind::Int | Kind::UInt | Kind::Decimal => Some(Class::Number),
-            Kind::Text => Some(Class::Text),
+            Kind::Text => Some(match self.equality {
+                Equality::Folded(folding) => Class::Folded(folding),
+                Equality::Exact | Equality::Padded | Equality::Loose => Class::Text,
+            }),
             Kind::Timestamp if self.is_zoned(column) => None,
             Kind::Bytes | Kind::Date | Kind::Time | Kind::Timestamp => {
                 Some(Class::Other(column.kind))
@@ -86,6 +104,9 @@ impl<'a> Keeper<'a> {
             Kind::Text => match (self.equality, value) {
                 (Equality::Exact, Value::Text(text)) => Finds::Value(Value::Text(text)),
                 (Equality::Padded, Value::Text(text)) => Finds::Value(trimmed(&text)),
+                (Equality::Folded(folding), Value::Text(text)) => {
+                    found(folding.folded(&text).map(Value::Text))
+                }
                 _ => Finds::Anything,
             },
             Kind::Bytes => match value {
@@ -216,7 +237,11 @@ impl<'a> Keeper<'a> {
         if length(&column.type_name).is_some_and(|most| text.chars().count() > most) {
             return Err("is longer than the column");
         }
-        Ok(if self.equality == Equality::Padded { trimmed(&text) } else { Value::Text(text) })
+        match self.equality {
+            Equality::Exact | Equality::Loose => Ok(Value::Text(text)),
+            Equality::Padded => Ok(trimmed(&text)),
+            Equality::Folded(folding) => folding.folded(&text).map(Value::Text).ok_or(UNKNOWN),
+        }
     }
 
     fn stored_bytes(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
@@ -361,6 +386,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: false,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         }
@@ -368,6 +394,24 @@ mod tests {
 
     fn text(text: &str) -> Value {
         Value::Text(text.into())
+    }
+
+    /// Letters without regard to their case, and no others.
+    #[derive(Debug)]
+    struct Lower;
+
+    impl pando_kernel::folding::Folds for Lower {
+        fn name(&self) -> &'static str {
+            "lower"
+        }
+
+        fn folded(&self, text: &str) -> Option<String> {
+            text.is_ascii().then(|| text.to_ascii_lowercase())
+        }
+
+        fn respelt(&self, column: &str) -> String {
+            column.to_owned()
+        }
     }
 
     fn keeper(column: &TableColumn, equality: Equality, loose: bool) -> Keeper<'_> {
@@ -419,6 +463,15 @@ mod tests {
     #[test]
     fn texts_are_found_as_their_collation_compares() {
         let varchar = column(Kind::Text, "varchar(4)");
+        let folded = Equality::Folded(Folding { by: &Lower, padded: true });
+        let folded = keeper(&varchar, folded, true);
+        assert_eq!(folded.equal(text("A1 ")), Finds::Value(text("a1")));
+        assert_eq!(folded.stored(text("A1 ")), Ok(text("a1")));
+        assert_eq!(
+            (folded.equal(text("é")), folded.stored(text("é"))),
+            (Finds::Anything, Err(UNKNOWN))
+        );
+        assert_eq!(folded.class(), Some(Class::Folded(Folding { by: &Lower, padded: true })));
         let exact = keeper(&varchar, Equality::Exact, false);
         let padded = keeper(&varchar, Equality::Padded, true);
         let loose = keeper(&varchar, Equality::Loose, true);

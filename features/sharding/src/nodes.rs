@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use pando_config::{Placed, Problem, suggest};
 use pando_kernel::UnitName;
 use pando_kernel::feature::DataNode;
+use pando_sql::Fold;
 
 use crate::inline;
 
@@ -55,6 +56,20 @@ pub fn auto_table_nodes(logic: &str, units: &[UnitName], shards: usize) -> Vec<D
     numbered
         .map(|(i, unit)| DataNode { unit: unit.clone(), table: format!("{logic}_{i}").into() })
         .collect()
+}
+
+/// The nodes, their tables called as storage units read these names. Where case is folded, a name in quotes keeps its own.
+pub(crate) fn read(mut nodes: Vec<DataNode>, fold: Fold) -> Vec<DataNode> {
+    if fold == Fold::Lower {
+        for node in &mut nodes {
+            let quoted = node.table.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            node.table = match quoted {
+                Some(name) => name.replace("\"\"", "\"").into(),
+                None => node.table.to_lowercase().into(),
+            };
+        }
+    }
+    nodes
 }
 
 fn expand(expression: &Placed<String>) -> Result<Vec<String>, Problem> {

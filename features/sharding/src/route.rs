@@ -322,6 +322,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         return Err(Error::unsupported(20030, format!("{what} is not supported"), *instead));
     }
     altered::keeps_rows(asked, define)?;
+    crate::narrow::check(asked, define)?;
     if define.object == ObjectKind::View {
         return crate::view::defined(asked, define);
     }

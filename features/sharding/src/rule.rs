@@ -7,6 +7,7 @@ use pando_config::rules::{self, StrategyKind};
 use pando_config::{At, Placed, Problem, suggest};
 use pando_kernel::feature::DataNode;
 use pando_kernel::{AlgorithmKind, AlgorithmSort, UnitName};
+use pando_sql::Fold;
 
 use crate::algorithm::{self, Algorithm};
 use crate::binding;
@@ -14,6 +15,7 @@ use crate::keygen::{self, KeyGenerator};
 use crate::nodes;
 use crate::strategy::Strategy;
 use crate::table::{Audit, KeyColumn, Layout, Parts, Table};
+use crate::text_keys::TextKeys;
 
 /// The one auditor there is.
 const AUDITOR: AlgorithmKind = AlgorithmKind {
@@ -46,8 +48,21 @@ impl Rule {
     /// # Errors
     /// Everything that is wrong with it, with places.
     pub fn new(config: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
+        Self::reading(config, units, Fold::Keep)
+    }
+
+    /// The same, for storage units that read names so: an actual table is called as a statement means that writes its name as the section does, in quotes
+    /// or without.
+    ///
+    /// # Errors
+    /// As [`Rule::new`].
+    pub fn reading(
+        config: &rules::Sharding,
+        units: &[UnitName],
+        fold: Fold,
+    ) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let builder = Builder::new(config, units, &mut problems);
+        let builder = Builder { fold, ..Builder::new(config, units, &mut problems) };
         let mut rule = Self::default();
         for (name, table) in config.tables.iter() {
             match builder.table(name, table) {
@@ -136,13 +151,20 @@ impl Rule {
     }
 }
 
+/// An algorithm, and what it sees of texts.
+struct Built {
+    algorithm: Arc<dyn Algorithm>,
+    text_keys: TextKeys,
+}
+
 /// What tables are built from: algorithms and generators by name, each built once.
 struct Builder<'c> {
     config: &'c rules::Sharding,
     units: &'c [UnitName],
-    algorithms: HashMap<&'c str, Arc<dyn Algorithm>>,
+    algorithms: HashMap<&'c str, Built>,
     generators: HashMap<&'c str, Arc<dyn KeyGenerator>>,
     default_generator: Option<Arc<dyn KeyGenerator>>,
+    fold: Fold,
 }
 
 /// Which level a strategy is for.
@@ -160,8 +182,12 @@ impl<'c> Builder<'c> {
     ) -> Self {
         let mut algorithms = HashMap::new();
         for (name, algorithm) in config.algorithms.iter() {
-            match algorithm::build(algorithm) {
-                Ok(algorithm) => drop(algorithms.insert(name.as_str(), algorithm)),
+            let built = algorithm::build(algorithm).and_then(|built| {
+                let text_keys = TextKeys::of(algorithm)?;
+                Ok(Built { algorithm: built, text_keys })
+            });
+            match built {
+                Ok(built) => drop(algorithms.insert(name.as_str(), built)),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -181,7 +207,8 @@ impl<'c> Builder<'c> {
         }
         let snowflake = pando_config::Algorithm::nowhere("SNOWFLAKE", []);
         let default_generator = keygen::build(&snowflake).ok();
-        Self { config, units, algorithms, generators, default_generator }
+        let fold = Fold::Keep;
+        Self { config, units, algorithms, generators, default_generator, fold }
     }
 
     fn table(&self, name: &Placed<String>, config: &rules::Table) -> Result<Table, Problem> {
@@ -205,7 +232,7 @@ impl<'c> Builder<'c> {
             let message = format!("table `{}` has no data node", name.value);
             return Err(config.at.problem(message));
         }
-        let layout = Layout::new(nodes);
+        let layout = Layout::new(nodes::read(nodes, self.fold));
         Ok(Table::new(Parts {
             name: name.value.clone(),
             database: self.strategy(database, Level::Unit, &layout)?,
@@ -228,7 +255,7 @@ impl<'c> Builder<'c> {
         let strategy = config.strategy.as_ref();
         let shards = strategy.and_then(|strategy| strategy_algorithm(&strategy.kind));
         let shards = shards.and_then(|algorithm| self.algorithms.get(algorithm.as_str()));
-        let Some(shards) = shards.and_then(|algorithm| algorithm.shards()) else {
+        let Some(shards) = shards.and_then(|built| built.algorithm.shards()) else {
             let at = strategy.map_or(&config.at, |strategy| &strategy.at);
             let message = format!(
                 "auto table `{}` needs a sharding algorithm that says how many shards there are, as `MOD` or `HASH_MOD`",
@@ -241,7 +268,7 @@ impl<'c> Builder<'c> {
             let message = format!("auto table `{}` has no storage unit", name.value);
             return Err(config.at.problem(message));
         }
-        let layout = Layout::new(nodes);
+        let layout = Layout::new(nodes::read(nodes, self.fold));
         Ok(Table::new(Parts {
             name: name.value.clone(),
             database: Strategy::none(),
@@ -260,7 +287,7 @@ impl<'c> Builder<'c> {
     ) -> Result<Strategy, Problem> {
         let Some(config) = config else { return Ok(Strategy::none()) };
         let Some(name) = strategy_algorithm(&config.kind) else { return Ok(Strategy::none()) };
-        let Some(algorithm) = self.algorithms.get(name.as_str()) else {
+        let Some(Built { algorithm, text_keys }) = self.algorithms.get(name.as_str()) else {
             let message = format!("sharding algorithm `{}` cannot be used", name.value);
             return Err(name.at.problem(message));
         };
@@ -285,6 +312,7 @@ impl<'c> Builder<'c> {
             StrategyKind::Hint { .. } => Strategy::hint(&**algorithm, targets, prefix),
         };
         strategy
+            .map(|strategy| strategy.seeing(*text_keys))
             .map_err(|why| config.at.problem(format!("sharding algorithm `{}`: {why}", name.value)))
     }
 

@@ -172,7 +172,13 @@ impl<'a> Scope<'a> {
                 }
             }
         }
-        let edges = self.equalities(keys);
+        // Equal texts may be two values where one of the columns tells apart what the other does not.
+        let class = |(at, column): &Key| {
+            let logic = self.sources.get(*at).map_or("", |source| &source.logic);
+            asked.keeper(logic, column, |keeper| keeper.class())
+        };
+        let mut edges = self.equalities(keys);
+        edges.retain(|(a, b, _)| class(a).is_some_and(|own| Some(own) == class(b)));
         for _ in 0..self.sources.len() {
             let mut changed = false;
             for (from, to, applies) in &edges {

@@ -128,7 +128,7 @@ impl Everywhere for AllNodes {
         let Some((key, place, ends)) = &self.range else { return true };
         let Some(table) = self.rule.table(&self.logic) else { return false };
         let own = place.and_then(|place| self.columns.get(place));
-        let keeper = Keeper::new(ctx.dialect, own);
+        let keeper = Keeper::new(ctx.dialect, own, table.text_keys());
         let end = |given: &Given| {
             let value = taken(given, values).filter(|value| !value.is_null())?;
             Some(keeper.bound(value).map_or(Bound::Unbounded, Bound::Included))
@@ -291,8 +291,10 @@ impl ByKeys {
     /// The value by which a row is found or kept.
     fn kept(&self, ctx: &Context<'_>, key: &Key, values: &dyn Values) -> Option<Value> {
         let (_, given, place) = key;
+        let text_keys = self.rule.table_at(self.table)?.text_keys();
         let value = taken(given, values).filter(|value| !value.is_null())?;
-        let keeper = Keeper::new(ctx.dialect, place.and_then(|place| self.columns.get(place)));
+        let own = place.and_then(|place| self.columns.get(place));
+        let keeper = Keeper::new(ctx.dialect, own, text_keys);
         if self.inserts {
             return keeper.stored(value).ok();
         }

@@ -6,6 +6,7 @@ use pando_kernel::{Result, Value};
 
 use crate::algorithm::{Algorithm, Complex, Hint, Selection, Standard, Targets, Union};
 use crate::domain::{Domain, Part};
+use crate::text_keys::TextKeys;
 
 /// Combinations of several columns' values that are worked out one by one; beyond, every target is asked.
 const MOST_COMBINATIONS: usize = 10_000;
@@ -18,6 +19,7 @@ pub(crate) struct Strategy {
     router: Router,
     /// Equal for tables that can be bound.
     structure: String,
+    text_keys: TextKeys,
 }
 
 #[derive(Debug, Clone)]
@@ -31,7 +33,12 @@ enum Router {
 impl Strategy {
     /// No strategy: every target.
     pub(crate) fn none() -> Self {
-        Self { columns: Vec::new(), router: Router::None, structure: "none".into() }
+        Self {
+            columns: Vec::new(),
+            router: Router::None,
+            structure: "none".into(),
+            text_keys: TextKeys::Collation,
+        }
     }
 
     /// By one column.
@@ -44,7 +51,7 @@ impl Strategy {
         let columns = vec![column.to_lowercase()];
         let router = Router::Standard(algorithm.standard(column, targets)?);
         let structure = format!("standard {}", algorithm.structure(&columns, prefix));
-        Ok(Self { columns, router, structure })
+        Ok(Self { columns, router, structure, text_keys: TextKeys::Collation })
     }
 
     /// By several columns.
@@ -57,7 +64,7 @@ impl Strategy {
         let columns: Vec<String> = columns.iter().map(|column| column.to_lowercase()).collect();
         let router = Router::Complex(algorithm.complex(&columns, targets)?);
         let structure = format!("complex {}", algorithm.structure(&columns, prefix));
-        Ok(Self { columns, router, structure })
+        Ok(Self { columns, router, structure, text_keys: TextKeys::Collation })
     }
 
     /// By hint values.
@@ -68,7 +75,21 @@ impl Strategy {
     ) -> Result<Self, String> {
         let router = Router::Hint(algorithm.hint(targets)?);
         let structure = format!("hint {}", algorithm.structure(&[], prefix));
-        Ok(Self { columns: Vec::new(), router, structure })
+        Ok(Self { columns: Vec::new(), router, structure, text_keys: TextKeys::Collation })
+    }
+
+    /// The same, where texts are seen so.
+    pub(crate) fn seeing(mut self, text_keys: TextKeys) -> Self {
+        // A hint is no column's value.
+        if text_keys == TextKeys::Bytes && !self.columns.is_empty() {
+            self.text_keys = text_keys;
+            self.structure.push_str(", of texts as they are written");
+        }
+        self
+    }
+
+    pub(crate) fn text_keys(&self) -> TextKeys {
+        self.text_keys
     }
 
     pub(crate) fn columns(&self) -> &[String] {

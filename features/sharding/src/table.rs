@@ -11,6 +11,7 @@ use crate::algorithm::{Selection, Targets};
 use crate::domain::Domain;
 use crate::keygen::KeyGenerator;
 use crate::strategy::Strategy;
+use crate::text_keys::TextKeys;
 
 /// A logic table and its actual tables.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub struct Table {
     table: Strategy,
     keys: Vec<String>,
     is_placed_by_keys: bool,
+    text_keys: TextKeys,
     key_generator: Option<KeyColumn>,
     audit: Option<Audit>,
     binding: Binding,
@@ -170,7 +172,10 @@ impl Table {
         let single = |lists: &[Vec<usize>]| lists.iter().all(|list| list.len() < 2);
         let by_unit = !database.columns().is_empty() || single(&layout.of_table);
         let by_table = !table.columns().is_empty() || single(&layout.of_unit);
+        let levels = [&database, &table];
+        let is_written = levels.iter().any(|level| level.text_keys() == TextKeys::Bytes);
         Self {
+            text_keys: if is_written { TextKeys::Bytes } else { TextKeys::Collation },
             logic: name.to_lowercase().into(),
             configured: name.as_str().into(),
             is_placed_by_keys: by_unit && by_table && !keys.is_empty(),
@@ -374,6 +379,11 @@ impl Table {
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// What its algorithms see of texts: both as they are written where one of them does, as both may go by one column.
+    pub(crate) fn text_keys(&self) -> TextKeys {
+        self.text_keys
     }
 
     pub(crate) fn structures(&self) -> [&str; 2] {

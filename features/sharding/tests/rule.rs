@@ -9,11 +9,16 @@ use pando_config::{File, parse_one};
 use pando_kernel::Value;
 use pando_kernel::feature::DataNode;
 use pando_sharding::{Domain, Part, Rule, Table};
+use pando_sql::Fold;
 
 const FILE: &str = "database-test.yaml";
 
 /// The rule of a block's YAML, or its problems without the file's name and lines.
 fn rule(yaml: &str, units: &[&str]) -> Result<Rule, Vec<String>> {
+    rule_of(yaml, units, Fold::Keep)
+}
+
+fn rule_of(yaml: &str, units: &[&str], fold: Fold) -> Result<Rule, Vec<String>> {
     let indented: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("databaseName: test\nrules:\n- !SHARDING\n{indented}");
     let configuration = parse_one(File { name: FILE, text: &text }, &|_| None)
@@ -21,7 +26,7 @@ fn rule(yaml: &str, units: &[&str]) -> Result<Rule, Vec<String>> {
     let sharding = configuration.databases.iter().find_map(|d| d.rules.sharding.as_ref());
     let sharding = sharding.ok_or_else(|| vec!["no rule".to_owned()])?;
     let units: Vec<Arc<str>> = units.iter().map(|unit| Arc::from(*unit)).collect();
-    Rule::new(sharding, &units).map_err(|problems| {
+    Rule::reading(sharding, &units, fold).map_err(|problems| {
         let told = problems.iter().map(|problem| {
             let path = problem.at.path().to_string();
             format!("{}: {}", path.trim_start_matches("rules[0].!SHARDING."), problem.message)
@@ -164,4 +169,29 @@ fn generated_keys_come_from_the_named_generator_or_the_default_one() {
     };
     assert_eq!(generator("a").as_deref(), Some("id Uuid"));
     assert!(generator("b").is_some_and(|shown| shown.starts_with("key Snowflake")));
+}
+
+#[test]
+fn actual_tables_are_called_as_their_storage_units_read_the_names() {
+    let yaml = "tables:\n  T_ROLE:\n    actualDataNodes: DS_0.T_ROLE_${0..1}\n    \
+                tableStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: i}}\n  \
+                t_kept: {actualDataNodes: 'ds_0.\"T_Kept\"'}\n  T_WHOLE: {}\n\
+                autoTables:\n  T_LOG: {shardingStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: m}}}\n\
+                shardingAlgorithms:\n  i: {type: INLINE, props: {algorithm-expression: 'T_ROLE_${id % 2}'}}\n  \
+                m: {type: MOD, props: {sharding-count: 2}}\n";
+    let names = |fold: Fold, table: &str| -> Vec<String> {
+        let rule = rule_of(yaml, &["ds_0"], fold).expect("a valid rule");
+        let table = rule.table(table).expect("a table");
+        let row = |_: &str| Domain::equal(Value::Int(1));
+        assert_eq!(
+            table.route(&row, &[]).expect("a route").last(),
+            Some(&(table.nodes().len() - 1))
+        );
+        table.nodes().iter().map(|node| node.table.to_string()).collect()
+    };
+    assert_eq!(names(Fold::Lower, "t_role"), ["t_role_0", "t_role_1"]);
+    assert_eq!(names(Fold::Lower, "t_kept"), ["T_Kept"]);
+    assert_eq!(names(Fold::Lower, "t_whole"), ["t_whole"]);
+    assert_eq!(names(Fold::Lower, "t_log"), ["t_log_0", "t_log_1"]);
+    assert_eq!(names(Fold::Keep, "t_role"), ["T_ROLE_0", "T_ROLE_1"]);
 }

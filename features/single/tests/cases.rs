@@ -62,7 +62,13 @@ fn scene(state: &[&str]) -> Scene {
     let others = if is_alone { Vec::new() } else { others() };
     let rules = Rules { single: (!is_alone).then(section), ..Rules::default() };
     let places = if is_alone { &places[..1] } else { &places[..] };
-    let around = Around { units: &[], places, others: &others, states: &States::default() };
+    let around = Around {
+        units: &[],
+        places,
+        others: &others,
+        states: &States::default(),
+        fold: pando_sql::Fold::Keep,
+    };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     Scene { room, known: if is_unread { Known::default() } else { found() } }
 }

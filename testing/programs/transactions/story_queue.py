@@ -1,5 +1,7 @@
 """Rows of a queue over both units, taken one by one."""
-from plain.house import case, skip, until
+import threading
+
+from plain.house import ERRORS, case, skip, until
 from shop import FAMILIES, each, refused
 
 
@@ -13,11 +15,10 @@ def queue(family, pando):
         one.query("update t set n = 9 where id not in (0, 1)")
         one.query("begin")
         one.query(take.format(1))
-        # The first row of the other unit is locked as well, until it is known whose it is.
+        # The first row of the other unit is not locked with it.
         other.query(take.format(2))
-        assert taken(one)[:1] == [["0", "1"]] and taken(other)[:1] == [["2", "9"]], (taken(one), taken(other))
+        assert taken(one)[:1] == [["0", "1"]] and taken(other)[:2] == [["1", "2"], ["2", "9"]], (taken(one), taken(other))
         one.query("commit")
-        other.query(take.format(2))
         other.query(take.format(3))
         assert taken(one)[:3] == [["0", "1"], ["1", "2"], ["2", "9"]], taken(one)
         one.query("update t set n = 0")
@@ -42,5 +43,64 @@ def queue(family, pando):
         other.close()
 
 
+def workers(family, pando):
+    """Each query that locks the first rows locks as many as it gives, wherever they lie."""
+    first = "select id, n from t where n = 0 order by id"
+    with case(f"{family}-three-workers-with-three-jobs-get-one-each"):
+        clients = [pando.client(family, "shop") for _ in range(4)]
+        clients[0].query("update t set n = 9 where id > 2")
+        for number, client in enumerate(clients):
+            client.query("begin")
+            got = client.query(f"{first} limit 1 for update skip locked")
+            assert got == ([[str(number), "0"]] if number < 3 else []), (number, got)
+        for client in clients:
+            client.query("rollback")
+        clients[0].query("update t set n = 0")
+        one, other = clients[:2]
+        one.query("begin")
+        assert [row[0] for row in one.query(f"{first} limit 3 offset 1 for update")] == ["1", "2", "3"]
+        other.query("begin")
+        # What OFFSET leaves out is locked as well.
+        assert [row[0] for row in other.query(f"{first} limit 2 for update skip locked")] == ["4", "5"]
+        assert refused(one, f"{first} desc limit 3 for update nowait").code in ("55P03", 3572, 1205)
+        one.query("rollback")
+        assert [row[0] for row in one.query(f"{first} limit 9 for update skip locked")] == ["0", "1", "2", "3", "6", "7"]
+        assert one.query(f"{first} limit 0 for update") == []
+        other.query("rollback")
+        for client in clients:
+            client.close()
+    with case(f"{family}-twenty-workers-leave-nothing-and-take-nothing-twice"):
+        jobs, done = 100, []
+        client = pando.client(family, "shop")
+        client.query("create table fresh (id bigint primary key, n int)")
+        client.query("insert into fresh (id, n) values " + ", ".join(f"({id}, 0)" for id in range(jobs)))
+
+        def work():
+            client = pando.client(family, "shop")
+            while True:
+                client.query("begin")
+                try:
+                    got = client.query("select id from fresh where n = 0 order by id limit 1 for update skip locked")
+                except ERRORS:
+                    # Each of the twenty has connections of both units, whose pools have ten.
+                    client.query("rollback")
+                    continue
+                for (id,) in got:
+                    client.query(f"update fresh set n = n + 1 where id = {id}")
+                    done.append(id)
+                client.query("commit")
+                if not got:
+                    return
+
+        threads = [threading.Thread(target=work) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        client = pando.client(family, "shop")
+        assert sorted(done, key=int) == [str(id) for id in range(jobs)], sorted(done, key=int)
+        assert client.query("select count(*) from fresh where n <> 1") == [["0"]]
+
+
 def main():
-    each(FAMILIES, queue)
+    each(FAMILIES, queue, workers)

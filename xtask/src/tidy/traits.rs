@@ -31,19 +31,19 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/catalog.rs",
         name: "Catalog",
-        methods: 10,
+        methods: 11,
         why: "each is one thing that can be known of a database, without a default that could be right",
     },
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Language",
-        methods: 18,
+        methods: 19,
         why: "a vendor's language, of which half are doors to roles that a family may lack",
     },
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Metadata",
-        methods: 26,
+        methods: 27,
         why: "a vendor's catalogue: each is a query, or a fact with a default",
     },
     Large {

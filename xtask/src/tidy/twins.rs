@@ -42,7 +42,13 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
-        modules: &["catalog/calls", "catalog/names", "catalog/number", "catalog/own"],
+        modules: &[
+            "catalog/calls",
+            "catalog/names",
+            "catalog/number",
+            "catalog/own",
+            "catalog/type_numbers",
+        ],
         why: "its catalogue goes by numbers, which functions and casts turn into names",
     },
     Own {
@@ -91,9 +97,14 @@ const OWN: &[Own] = &[
         why: "it replicates in several ways, each with a vocabulary of its own",
     },
     Own {
+        family: "mysql",
+        modules: &["dialect/folding"],
+        why: "its collations call other spellings equal as a rule, and weigh the same on every server",
+    },
+    Own {
         family: "postgres",
-        modules: &["dialect/takes", "dialect/type_name"],
-        why: "its types have names in the statements, and decide what is taken as it is",
+        modules: &["dialect/numbering", "dialect/takes", "dialect/type_name"],
+        why: "its types have names in the statements, numbers in replies, and decide what is taken as it is",
     },
     Own {
         family: "mysql",

@@ -23,6 +23,9 @@ pub struct Properties {
     pub sql_show: bool,
     /// `max-connections-size-per-query`: connections one query may take per storage unit. 1.
     pub max_connections_size_per_query: u32,
+    /// `lock-connections-size-per-storage-unit`: connections of one storage unit that all sessions together may keep for locks of their applications; never more
+    /// than half of its pool. Pando's own. 64.
+    pub lock_connections: u32,
     /// `proxy-frontend-database-protocol-type`: absent means that of the first storage unit.
     pub frontend_protocol: Option<Placed<Protocol>>,
     /// `proxy-frontend-executor-size`: threads that serve clients; 0 (default) means one per core.
@@ -77,6 +80,7 @@ impl Default for Properties {
         Self {
             sql_show: false,
             max_connections_size_per_query: 1,
+            lock_connections: 64,
             frontend_protocol: None,
             frontend_executor_size: 0,
             frontend_max_connections: 0,
@@ -91,9 +95,10 @@ impl Default for Properties {
     }
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "sql-show",
     "max-connections-size-per-query",
+    "lock-connections-size-per-storage-unit",
     "proxy-frontend-database-protocol-type",
     "proxy-frontend-executor-size",
     "proxy-frontend-max-connections",
@@ -184,6 +189,7 @@ impl Properties {
         };
         match name {
             "max-connections-size-per-query" => number(&mut self.max_connections_size_per_query, 1),
+            "lock-connections-size-per-storage-unit" => number(&mut self.lock_connections, 1),
             "proxy-frontend-executor-size" => {
                 let threads = node.integer(0..=MOST_THREADS, report);
                 let threads = threads.and_then(|number| u32::try_from(number).ok());

@@ -11,6 +11,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::{Column, Columns, Execution, Format, Whole};
 use pando_pool::Connection;
 
+use super::renumber::Renumbering;
 use crate::merge::{RowSource, alike};
 use crate::variables::UNKNOWN;
 
@@ -42,6 +43,8 @@ pub(crate) struct Channel {
     kept: VecDeque<Rows>,
     /// What later replies are compared with. Apart, because most statements have but one.
     form: Option<Box<Form>>,
+    /// Where the unit's types have other numbers than are shown.
+    renumbering: Option<Box<Renumbering>>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -119,6 +122,7 @@ impl Channel {
             opening: Opening::None,
             kept: VecDeque::new(),
             form: None,
+            renumbering: None,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -137,6 +141,11 @@ impl Channel {
     ) -> Self {
         let jobs = Jobs { remaining: executions.len(), first: None, waiting: executions };
         Self::of(connection, swallow, jobs, halt)
+    }
+
+    /// What is sent and answered is told in the numbers that are shown; of what was started before, the answer.
+    pub(crate) fn renumber(&mut self, renumbering: Option<Box<Renumbering>>) {
+        self.renumbering = renumbering;
     }
 
     /// Starts every execution even if one before it fails.
@@ -178,6 +187,10 @@ impl Channel {
             if self.opening == Opening::Near {
                 self.opening = Opening::Gone;
             }
+            let mut execution = execution;
+            if let Some(renumbering) = &self.renumbering {
+                renumbering.sent(&mut execution);
+            }
             if let Err(error) = self.connection.start(execution) {
                 self.fails();
                 return Err(error);
@@ -216,7 +229,10 @@ impl Channel {
                 if matches!(event, Event::Done) {
                     self.remaining = self.remaining.saturating_sub(1);
                 }
-                return Poll::Ready(Ok(event));
+                return Poll::Ready(match &mut self.renumbering {
+                    None => Ok(event),
+                    Some(renumbering) => renumbering.event(event),
+                });
             }
             if matches!(event, Event::Done) {
                 self.swallow -= 1;
@@ -235,6 +251,11 @@ impl Channel {
             Ok(Some(_)) => self.remaining = 0,
             Ok(None) => {}
             Err(_) => self.fails(),
+        }
+        if let Some(renumbering) = &mut self.renumbering {
+            let renumbered =
+                |whole: Option<Whole>| whole.map(|whole| renumbering.whole(whole)).transpose();
+            return Poll::Ready(whole.and_then(renumbered));
         }
         Poll::Ready(whole)
     }

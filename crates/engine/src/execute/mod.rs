@@ -2,6 +2,7 @@
 
 mod channel;
 mod read;
+mod renumber;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +12,7 @@ use pando_kernel::event::{Completion, Event};
 
 pub(crate) use channel::{Channel, Loaded, Shared, Source};
 pub(crate) use read::{Heads, Meanwhile, heads, load, run_out};
+pub(crate) use renumber::Renumbering;
 
 /// Connections one storage unit lends to one query, and how many statements each of them runs (θ = ⌈NumOfSQL ÷ MaxCon⌉, paper eq. 1).
 pub(crate) fn spread_over(statements: usize, max_connections: usize) -> Vec<usize> {

@@ -1,6 +1,6 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::temporary::is_temporary;
 use pando_sql::ast::{
@@ -9,26 +9,11 @@ use pando_sql::ast::{
 };
 use pando_sql::{TokenKind, tokenize, visit};
 
+use crate::plan::steps::lock_calls;
+
 /// Functions that keep, read or end state of a connection.
-const STATEFUL: &[&str] = &[
-    "currval",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "lastval",
-    "pg_advisory_lock",
-    "pg_advisory_lock_shared",
-    "pg_advisory_unlock",
-    "pg_advisory_unlock_shared",
-    "pg_cancel_backend",
-    "pg_terminate_backend",
-    "pg_try_advisory_lock",
-    "pg_try_advisory_lock_shared",
-    "release_all_locks",
-    "release_lock",
-    "set_config",
-    "setseed",
-];
+const STATEFUL: &[&str] =
+    &["currval", "lastval", "pg_cancel_backend", "pg_terminate_backend", "set_config", "setseed"];
 
 /// What does the same without leaving anything behind.
 fn instead_of(name: &str) -> &'static str {
@@ -36,8 +21,7 @@ fn instead_of(name: &str) -> &'static str {
         "currval" | "lastval" => "use RETURNING, or the value that nextval gives",
         "last_insert_id" => "read the value in the application",
         "set_config" | "setseed" => "use SET",
-        name if name.starts_with("pg_") => "use pg_advisory_xact_lock and its like",
-        _ => "lock a row with SELECT … FOR UPDATE in a transaction",
+        _ => OF_ITS_OWN,
     }
 }
 
@@ -64,14 +48,17 @@ const COMMITTING: &[&str] = &[
     "UNINSTALL",
 ];
 
+const OF_ITS_OWN: &str = "call it in a statement of its own";
+
 const ASSIGNING: &str = "assigning a user variable inside a statement";
 
 fn refused(what: &str, instead: &str) -> Error {
-    Error::unsupported(
-        30001,
-        format!("{what} belongs to one server connection, and sessions share them"),
-        instead,
-    )
+    refused_because(Because::Unsupported, what, instead)
+}
+
+fn refused_because(because: Because, what: &str, instead: &str) -> Error {
+    let reason = format!("{what} belongs to one server connection, and sessions share them");
+    Error::refused(because, 30001, reason, instead)
 }
 
 /// Refuses INTO something that is the connection's, at the end of any of the queries it may stand in.
@@ -141,6 +128,13 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
         for word in words.map(str::to_ascii_lowercase) {
+            if lock_calls::named(ctx, &word).is_some() {
+                let because = match lock_calls::lists_items(ctx, stmt) {
+                    true => Because::TakesLock,
+                    false => Because::Unsupported,
+                };
+                return Err(refused_because(because, &format!("`{word}`"), OF_ITS_OWN));
+            }
             if word != "set_config" && STATEFUL.binary_search(&word.as_str()).is_ok() {
                 return Err(refused(&format!("`{word}`"), instead_of(&word)));
             }
@@ -209,7 +203,7 @@ fn check_load(load: &Load) -> Result<()> {
     }
 }
 
-/// Refuses what would leave state behind.
+/// Refuses what would leave state behind; because of [`Because::TakesLock`] where that is all it does.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     match &stmt.kind {
@@ -222,9 +216,13 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     if is_unread(&stmt.kind) {
         return check_unread(ctx, stmt);
     }
-    let mut found = None;
+    let (mut found, mut lock) = (None, None);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Function(call) => {
+            if let Some(function) = lock_calls::function_of(ctx, call) {
+                lock.get_or_insert(function.name);
+                return;
+            }
             let name = call.name.parts.last().map(|part| part.value.to_lowercase());
             let name = name.unwrap_or_default();
             // A change tells the number it keeps with its completion; a query does not.
@@ -252,7 +250,12 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
         )),
         Some(what) if what == ASSIGNING => Err(refused(&what, "use SET for variables")),
         Some(name) => Err(refused(&format!("`{name}`"), instead_of(&name))),
-        None => Ok(()),
+        None => match lock {
+            Some(name) => {
+                Err(refused_because(Because::TakesLock, &format!("`{name}`"), OF_ITS_OWN))
+            }
+            None => Ok(()),
+        },
     }
 }
 

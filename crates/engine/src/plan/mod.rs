@@ -43,14 +43,20 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
+pub(crate) use special::numbers;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
 use steps::chosen_rows;
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
+use steps::in_turn;
 pub(crate) use steps::insert_select::taken;
+pub(crate) use steps::lock_calls::{LockArgument, LockCall};
+pub(crate) use steps::locked_rows::Bound;
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
-pub use steps::{ChosenRows, FirstRows, InSteps, InsertSelect, MovedTable, Steps};
+pub use steps::{
+    ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, LockedRows, MovedTable, Steps,
+};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
@@ -62,12 +68,16 @@ pub use template::parameterize::lifted::{Chance, Lifted};
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
-            leftovers::check(ctx, stmt)?;
+            if let Err(refusal) = leftovers::check(ctx, stmt) {
+                return in_steps(ctx, stmt, refusal);
+            }
             missing::is_spelled(ctx, stmt)?;
-            let planned = planned(ctx, stmt, purpose).or_else(|error| in_steps(ctx, stmt, error));
+            let planned = planned(ctx, stmt, purpose)
+                .and_then(|planned| numbers::at_home(ctx, stmt, planned))
+                .or_else(|error| in_steps(ctx, stmt, error));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
-            planned.map(|planned| judged(ctx, stmt, planned))
+            in_turn(ctx, stmt, judged(ctx, stmt, planned?))
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };

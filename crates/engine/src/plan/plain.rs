@@ -35,7 +35,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             catalogue::Routed::Other => match do_block::block(ctx, stmt)? {
                 do_block::Block::Needs(need) => return Ok(Planned::Needs(need)),
                 do_block::Block::Alike => check::everywhere(ctx),
-                do_block::Block::Other => match sequences::standing(ctx, stmt) {
+                do_block::Block::Other => match sequences::standing(ctx, stmt)? {
                     Route::Units(units) => units,
                     Route::Needs(need) => return Ok(Planned::Needs(need)),
                     Route::Unclaimed => check::unclaimed(ctx, stmt)?,

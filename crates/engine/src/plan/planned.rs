@@ -6,7 +6,7 @@ use pando_kernel::changes::{Turn, TurnedField};
 use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Column, Lists, Timed, Value};
+use pando_kernel::{Attribute, Column, Lists, Numbers, Timed, Value};
 
 use super::assemble::Assembly;
 use super::steps::InSteps;
@@ -80,6 +80,8 @@ type Pair = (Arc<[Column]>, Arc<[Column]>);
 #[derive(Debug)]
 struct Note {
     pair: OnceLock<Pair>,
+    /// What the numbers of its unit are shown as.
+    numbers: OnceLock<Arc<Numbers>>,
     /// What others of the template's targets tell.
     lists: Arc<Lists>,
 }
@@ -87,7 +89,23 @@ struct Note {
 impl Told {
     /// For plans of one target that is met again.
     pub fn noted(lists: &Arc<Lists>) -> Self {
-        Self(Some(Arc::new(Note { pair: OnceLock::new(), lists: Arc::clone(lists) })))
+        Self(Some(Arc::new(Note {
+            pair: OnceLock::new(),
+            numbers: OnceLock::new(),
+            lists: Arc::clone(lists),
+        })))
+    }
+
+    /// What the numbers of the target's unit are shown as, if that was noted.
+    pub(crate) fn numbers(&self) -> Option<&Arc<Numbers>> {
+        self.0.as_ref()?.numbers.get()
+    }
+
+    /// Notes what the numbers of the target's unit are shown as.
+    pub(crate) fn set_numbers(&self, numbers: &Arc<Numbers>) {
+        if let Some(note) = &self.0 {
+            let _ = note.numbers.set(Arc::clone(numbers));
+        }
     }
 
     /// The columns as they are told, if the unit gave the same before.

@@ -304,7 +304,7 @@ fn rows(stmt: &Statement, target: &Target, edits: &mut Edits) {
 }
 
 /// Writes generated keys into an INSERT: in place of NULL and DEFAULT when the column is listed, else as a further column.
-fn generated_keys(
+pub(in crate::plan) fn generated_keys(
     ctx: &Context<'_>,
     (insert, text): (&Insert, &str),
     keys: &GeneratedKeys,
@@ -430,7 +430,7 @@ fn is_keyword_function(name: &str, folds_lower: bool) -> bool {
 
 /// A literal in the place of a function, under the label that PostgreSQL would have given this, in sub-queries of FROM too; where the text is the label it is kept with
 /// all others'. A function that stands for a table is one of one row.
-fn labelled(
+pub(in crate::plan) fn labelled(
     ctx: &Context<'_>,
     stmt: &Statement,
     (span, name): (Span, &str),

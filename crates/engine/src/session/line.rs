@@ -26,7 +26,7 @@ use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
-use crate::session::statement::{cursor, local, own_rows};
+use crate::session::statement::{bring, counters, cursor, local, numbers, own_rows};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -86,7 +86,7 @@ pub(in crate::session) async fn run(
     session.work.statement_begins();
     session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
-    own_rows::show_own(session, &stmt.text)?;
+    own_rows::show_own(session, &stmt.text).await?;
     match local::start_local(session, stmt, &given).await? {
         Local::Answered => return Ok(()),
         Local::Instead(other) => return Box::pin(run_instead(session, *other)).await,
@@ -101,7 +101,48 @@ pub(in crate::session) async fn run(
 
 /// Runs a statement on storage units: by one plan, or in steps.
 async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
-    match on_units::run(session, stmt, given).await? {
+    if stmt.counts {
+        let live = session.place.live()?;
+        let counted = Box::pin(numbers::counted(session, &live, stmt, given)).await?;
+        if let Some((counted, mut own)) = counted {
+            return Box::pin(run_counted(session, &counted, &mut own)).await;
+        }
+    }
+    if bring::gives_away(stmt) {
+        let live = session.place.live()?;
+        Box::pin(bring::bring(session, &live, stmt, given)).await?;
+    }
+    run_counted(session, stmt, given).await
+}
+
+/// Runs a statement that has the numbers it takes of sequences, as far as it can be told them.
+async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    let ran = match on_units::run(session, stmt, given).await {
+        Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
+            let live = session.place.live()?;
+            let counted = counters::counted(session, &live, stmt, given, refusal);
+            let (counted, mut own) = Box::pin(counted).await?;
+            return Box::pin(run_filled(session, &counted, &mut own)).await;
+        }
+        ran => ran?,
+    };
+    take_steps(session, stmt, given, ran).await
+}
+
+/// Runs an INSERT that leaves nothing to be counted.
+async fn run_filled(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    let ran = on_units::run(session, stmt, given).await?;
+    take_steps(session, stmt, given, ran).await
+}
+
+/// Runs the steps of what no plan does.
+async fn take_steps(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &mut Given,
+    ran: Ran,
+) -> Result<()> {
+    match ran {
         Ran::Started => Ok(()),
         Ran::InSteps(found) => {
             let live = session.place.live()?;

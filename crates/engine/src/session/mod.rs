@@ -22,7 +22,9 @@ use memory::Memory;
 use place::Place;
 use reply::Outbox;
 use settings::Settings;
+use settings::numbers::Numbers;
 use transaction::Work;
+use transaction::locks::HeldLocks;
 use transaction::temporary::TemporaryTables;
 
 pub(crate) use connections::ask::{answer, undress};
@@ -38,4 +40,6 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     temporary: TemporaryTables,
+    numbers: Numbers,
+    locks: HeldLocks,
 }

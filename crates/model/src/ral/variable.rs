@@ -25,7 +25,7 @@ const fn variable(key: &'static str, default: &'static str, holds: Holds) -> Var
     Variable { key, default, holds }
 }
 
-const LASTING: [Variable; 27] = [
+const LASTING: [Variable; 28] = [
     variable("agent-plugins-enabled", "true", Holds::Flag),
     variable("cdc-server-port", "33071", Holds::Number),
     variable("check-table-metadata-enabled", "false", Holds::Flag),
@@ -37,6 +37,7 @@ const LASTING: [Variable; 27] = [
     variable("health-check-timeout-milliseconds", "1000", Holds::Number),
     variable("kernel-executor-size", "0", Holds::Number),
     variable("load-table-metadata-batch-size", "1000", Holds::Number),
+    variable("lock-connections-size-per-storage-unit", "64", Holds::Number),
     variable("max-connections-size-per-query", "1", Holds::Number),
     variable("max-union-size-per-datasource", "2147483647", Holds::Number),
     variable("persist-schemas-to-repository-enabled", "true", Holds::Flag),

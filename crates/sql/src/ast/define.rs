@@ -96,7 +96,7 @@ pub enum DefineAction {
 pub enum ObjectKind {
     /// A table.
     Table,
-    /// An index.
+    /// An index, or statistics of several columns: both stand beside their table under names of their own.
     Index,
     /// A view, materialised or not.
     View,

@@ -45,6 +45,8 @@ pub struct Statement {
     pub hints: Vec<(String, String)>,
     /// Where the hint comment stands, so that rewriting can take it out.
     pub hint_span: Option<Span>,
+    /// A word of it asks for numbers of sequences, or sets them, if it is a call: `nextval`, `NEXT VALUE FOR`, …
+    pub counts: bool,
 }
 
 /// What a statement says.

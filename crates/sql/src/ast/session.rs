@@ -167,6 +167,7 @@ impl Statement {
             parameters: 0,
             hints: Vec::new(),
             hint_span: None,
+            counts: false,
         }
     }
 }

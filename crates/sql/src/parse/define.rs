@@ -32,6 +32,7 @@ impl Parser<'_> {
         let kind = match self.keyword() {
             TABLE | TABLES => ObjectKind::Table,
             INDEX => ObjectKind::Index,
+            STATISTICS if self.colons() => ObjectKind::Index,
             VIEW => ObjectKind::View,
             DATABASE => ObjectKind::Database,
             SCHEMA if self.commas() => ObjectKind::Database,

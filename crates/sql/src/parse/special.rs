@@ -3,7 +3,7 @@
 use super::Result;
 use super::operator::level;
 use super::parser::Parser;
-use crate::ast::{Expr, Literal, Node};
+use crate::ast::{Expr, Function, Ident, Literal, Node, ObjectName};
 use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::token::{Token, TokenKind};
@@ -219,11 +219,27 @@ impl Parser<'_> {
     }
 
     /// `NEXT VALUE FOR s`, `PREVIOUS VALUE FOR s`.
+    ///
+    /// They are read as the calls that MariaDB has for the same, `nextval(s)` and `lastval(s)`: of a sequence, which is no column.
     pub(super) fn next_value(&mut self) -> Result<Expr> {
-        let start = self.start();
+        let token = self.token();
+        let start = token.span.start;
+        let called = match token.keyword {
+            Keyword::NEXT if self.commas() => "nextval",
+            Keyword::PREVIOUS if self.commas() => "lastval",
+            _ => "",
+        };
+        let name = Ident { value: called.to_owned(), ..self.ident_of(token) };
         self.skip(3);
+        let from = self.start();
         self.object_name("a sequence")?;
-        Ok(self.node(start, Node::Other(Vec::new())))
+        let sequence = self.node(from, Node::Other(Vec::new()));
+        if called.is_empty() {
+            return Ok(self.node(start, Node::Other(Vec::new())));
+        }
+        let name = ObjectName { span: token.span, parts: vec![name] };
+        let function = Function { arguments: vec![sequence], ..super::function::empty(name) };
+        Ok(self.node(start, Node::Function(Box::new(function))))
     }
 
     /// A type's name right in front of a string.

@@ -123,6 +123,7 @@ mod tests {
                 auto_increment: false,
                 nullable: true,
                 timed: None,
+                invisible: false,
                 attribute: Default::default(),
             };
             let names = ["TABLE_NAME", "COLUMN_NAME", "REFERENCED_COLUMN_NAME", "EXPRESSION"];
@@ -142,6 +143,7 @@ mod tests {
             number: 0,
             tables: &[],
             columns,
+            numbers: None,
             catalog: &Same,
         };
         match MySql.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {

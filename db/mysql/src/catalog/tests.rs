@@ -38,6 +38,7 @@ impl Catalog for Few {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         };
@@ -72,6 +73,7 @@ fn presented(text: &str, number: usize) -> String {
         number,
         tables: &tables,
         columns: &[],
+        numbers: None,
         catalog: &Few,
     };
     let stmt = pando_sql::parse(text, &SYNTAX).unwrap();
@@ -145,6 +147,7 @@ fn columns_are_called_as_their_server_calls_them() {
             number: 1,
             tables: &[],
             columns: &[],
+            numbers: None,
             catalog: &Few,
         };
         let text = format!("{text} information_schema.tables t");

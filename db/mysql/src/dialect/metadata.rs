@@ -85,6 +85,7 @@ impl Metadata for MySql {
             primary_key: text(key)? == "PRI",
             auto_increment: extra.contains("auto_increment"),
             nullable: text(nullable)? == "YES",
+            invisible: extra.contains("invisible"),
             attribute: Default::default(),
             timed: timed(&text(default)?, &extra, has_triggers),
         })
@@ -144,7 +145,7 @@ impl Metadata for MySql {
 
     fn tables_query(&self) -> String {
         format!(
-            "SELECT NULL, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+            "SELECT NULL, TABLE_NAME, TABLE_TYPE = 'SEQUENCE' FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
              AND TABLE_NAME NOT IN ('{}') \
              ORDER BY TABLE_NAME LIMIT {ALL}",
             LEDGER.join("', '")

@@ -6,9 +6,10 @@
 //! compare right. Padding the text instead would not do: `'ß'` has the weights of `'ss'`, but one letter less.
 
 use pando_kernel::dialect::{Compare, Comparison, Equality, Ordering, TableColumn};
+use pando_kernel::folding::Folding;
 use pando_kernel::{Column, Error, Format, Kind, Result};
 
-use super::MySql;
+use super::{MySql, folding};
 use crate::types::ColumnType;
 
 /// Bytes to which weights are padded at most: as many as the server itself sorts by (`max_sort_length`, unless changed). What
@@ -54,7 +55,13 @@ impl Ordering for MySql {
         match collation.ends_with("_bin") {
             true if pads(collation) || column.type_name.starts_with("char") => Equality::Padded,
             true => Equality::Exact,
-            false => Equality::Loose,
+            false => match folding::of(collation) {
+                Some(by) => {
+                    let padded = pads(collation) || column.type_name.starts_with("char");
+                    Equality::Folded(Folding { by, padded })
+                }
+                None => Equality::Loose,
+            },
         }
     }
 
@@ -147,6 +154,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         }
@@ -200,7 +208,6 @@ mod tests {
     #[test]
     fn only_binary_collations_tell_spellings_apart() {
         let cases = [
-            ("varchar(9)", "utf8mb4_general_ci", Equality::Loose),
             ("varchar(9)", "utf8mb4_0900_as_cs", Equality::Loose),
             ("varchar(9)", "utf8mb4_bin", Equality::Padded),
             ("varchar(9)", "utf8mb4_0900_bin", Equality::Exact),

@@ -98,6 +98,7 @@ impl Relations for MySql {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         })
@@ -303,6 +304,7 @@ mod tests {
             primary_key: name == "id",
             auto_increment: false,
             nullable: name != "id",
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         };

@@ -1,10 +1,11 @@
 //! How MySQL and MariaDB tell who waits for whom: InnoDB's row locks. Waits for metadata locks are not told.
 
-use pando_kernel::Value;
 use pando_kernel::error::{Error, Result, ServerError};
 use pando_kernel::waits::{Server, Waits};
+use pando_kernel::{LockFunction, Value};
 
 use super::MySql;
+use super::locks::FUNCTIONS;
 
 /// Neither name nor number is unique by itself where servers were set up by copying; no two share a data directory.
 const SERVER: &str =
@@ -49,6 +50,10 @@ impl Waits for MySql {
             (false, false) => (WAITERS, Some("performance_schema is OFF".to_owned())),
         };
         Ok(Server { name: name.as_str().into(), waits, untold })
+    }
+
+    fn lock_functions(&self) -> &'static [LockFunction] {
+        &FUNCTIONS
     }
 
     /// <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html#error_er_lock_deadlock>

@@ -131,6 +131,9 @@ async fn greet(
 ) -> Result<(), End> {
     let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
     let version = greeting_version(version);
+    // As MariaDB asks: a driver that reads such a version cannot do the newer dance.
+    let hides = matches!(version, Cow::Owned(_));
+    let plugin = if hides { Plugin::Native } else { Plugin::CachingSha2 };
     let handshake = Handshake {
         version: version.as_bytes(),
         connection: facts.id,
@@ -138,7 +141,7 @@ async fn greet(
         capabilities: facts.capabilities | tls,
         charset: TEXT_CHARSET as u8,
         status: Status::AUTOCOMMIT,
-        plugin: Plugin::CachingSha2.name().as_bytes(),
+        plugin: plugin.name().as_bytes(),
     };
     wire.output.packet(|out| handshake.encode(out));
     wire.flush().await?;

@@ -9,8 +9,9 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use super::names::{Around, Names, literal};
+use super::names::{Around, Names, Number, literal};
 use super::number;
+use super::type_numbers::{regtype, type_number};
 use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
@@ -101,12 +102,17 @@ fn relation_argument(call: &Function) -> Option<&Expr> {
 
 /// Whether the type is `regclass`.
 fn is_regclass(text: &str) -> bool {
+    is_alias(text, "regclass")
+}
+
+/// Whether the type is this one of those whose values are numbers that are shown as names.
+fn is_alias(text: &str, alias: &str) -> bool {
     let text = text.trim();
     let bare = match text.split_once('.') {
         Some((schema, name)) if schema.trim().eq_ignore_ascii_case("pg_catalog") => name.trim(),
         _ => text,
     };
-    bare.eq_ignore_ascii_case("regclass")
+    bare.eq_ignore_ascii_case(alias)
 }
 
 fn is_text(text: &str) -> bool {
@@ -120,7 +126,7 @@ fn is_text(text: &str) -> bool {
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-fn named(expr: &Expr) -> Option<(&str, Span)> {
+pub(super) fn named(expr: &Expr) -> Option<(&str, Span)> {
     match &expr.node {
         Node::Nested(inner) => named(inner),
         Node::Cast { operand, .. } => named(operand),
@@ -259,6 +265,14 @@ fn split(name: &str) -> Option<Vec<String>> {
             '"' => quoted = !quoted,
             '.' if !quoted => parts.push(String::new()),
             letter if quoted => part.push(letter),
+            // Around dots; inside a name the server takes none.
+            letter if letter.is_ascii_whitespace() => {
+                while letters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                let ends = part.is_empty() || letters.peek() == Some(&'.');
+                if !ends {
+                    return None;
+                }
+            }
             letter => part.extend(letter.to_lowercase()),
         }
     }
@@ -304,7 +318,7 @@ pub(super) fn whole_sizes(
 
 /// Where an expression stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stands {
+pub(super) enum Stands {
     /// Its value is what is shown.
     Shown,
     /// In another one, or in a condition.
@@ -359,9 +373,20 @@ pub(super) fn edit(
                 }
             }
         }
+        Node::Cast { operand, to } if is_alias(to.of(&stmt.text), "regtype") => {
+            regtype(expr, operand, stands(expr.span), names, edits);
+        }
         Node::Function(call) => {
             if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
                 wrap(expr.span, names.around_definition(name_of(call)), edits);
+            }
+            if name_of(call) == "format_type"
+                && let Some(of) = call.arguments.first()
+            {
+                type_number(of, Number::Own, names, edits);
+            }
+            if name_of(call) == "to_regtype" && stands(expr.span) == Stands::Within {
+                type_number(expr, Number::Shown, names, edits);
             }
             if name_of(call) == "to_regclass" {
                 outside(expr.span, "to_regclass", stands(expr.span), names, edits);
@@ -418,7 +443,7 @@ fn is_cast_to_regclass(expr: &Expr, text: &str) -> bool {
     matches!(&expr.node, Node::Cast { to, .. } if is_regclass(to.of(text)))
 }
 
-fn wrap(span: Span, around: Around, edits: &mut Edits) {
+pub(super) fn wrap(span: Span, around: Around, edits: &mut Edits) {
     edits.around(span, around.before, around.behind);
 }
 

@@ -197,6 +197,7 @@ mod tests {
                 auto_increment: false,
                 nullable: true,
                 timed: None,
+                invisible: false,
                 attribute: Default::default(),
             };
             Some(Arc::new(["attname", "table_name", "column_name"].map(column).to_vec()))
@@ -215,6 +216,7 @@ mod tests {
             number: 0,
             tables: &[],
             columns,
+            numbers: None,
             catalog: &Same,
         };
         match Postgres.present(&pando_sql::parse(text, &SYNTAX).unwrap(), &view) {

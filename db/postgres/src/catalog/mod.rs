@@ -9,6 +9,7 @@ mod own;
 mod relation;
 mod relations;
 mod told;
+mod type_numbers;
 mod version;
 
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use pando_sql::ast::{Ident, ObjectName, Show, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
-use crate::dialect::{POSTGRES, Postgres};
+use crate::dialect::{POSTGRES, Postgres, TEMPLATE};
 use names::{Names, STEP};
 use number::number;
 
@@ -93,7 +94,7 @@ impl Presentation for Postgres {
     }
 
     fn own_database(&self, name: &str) -> Option<&'static str> {
-        (name == POSTGRES).then_some(POSTGRES)
+        [POSTGRES, TEMPLATE].into_iter().find(|own| *own == name)
     }
 
     fn relation_number(&self, own: u32, unit: usize) -> u32 {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::Language;
+use pando_kernel::numbers::Others;
 use pando_kernel::presentation::View;
 
 use crate::dialect::Postgres;
@@ -17,6 +18,15 @@ const HOME: &str = "coalesce(pg_catalog.current_schema(), 'public')";
 
 /// Numbers of objects of unit n are shown so many times n higher, so that no two units show the same number.
 pub(super) const STEP: u64 = 1 << 26;
+
+/// Whose number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    /// Clients are shown it.
+    Shown,
+    /// The unit's own.
+    Own,
+}
 
 /// The names of one unit.
 #[derive(Debug)]
@@ -171,6 +181,36 @@ impl<'a> Names<'a> {
                  FROM (SELECT ({column})::pg_catalog.oid::pg_catalog.int8 AS n) s)::pg_catalog.oid"
             ),
         }
+    }
+
+    /// The number of a type as shown; `None` where that is its own.
+    pub(super) fn shown_type(&self, column: &str) -> Option<String> {
+        let Around { before, behind } = self.types(Number::Shown)?;
+        Some(format!("{before}{column}{behind}"))
+    }
+
+    /// What stands around an expression that gives a type's number, so that it gives the other one; `None` where both are the same.
+    pub(super) fn types(&self, wanted: Number) -> Option<Around> {
+        let numbers = self.view.numbers?;
+        let mut known: Vec<(u32, u32)> = numbers.types().collect();
+        known.sort_unstable();
+        let mut cases = String::new();
+        for (own, shown) in known {
+            let _ = match wanted {
+                Number::Shown => write!(cases, " WHEN u.n = {own} THEN {shown}"),
+                Number::Own => write!(cases, " WHEN u.n = {shown} THEN {own}"),
+            };
+        }
+        let Others { first, higher } = numbers.others();
+        let (first, higher) = (u64::from(first), u64::from(higher));
+        let other = match wanted {
+            Number::Shown => format!("WHEN u.n >= {first} THEN (u.n + {higher}) % 4294967296"),
+            Number::Own => format!("WHEN u.n >= {} THEN u.n - {higher}", first + higher),
+        };
+        Some(Around {
+            before: format!("(SELECT CASE{cases} {other} ELSE u.n END FROM (SELECT ("),
+            behind: ")::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid".to_owned(),
+        })
     }
 
     /// The condition that an object does not come with the server.

@@ -4,6 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pando_kernel::dialect::{Language, Own, OwnCursor, TableColumn};
+use pando_kernel::request::UNNUMBERED;
 use pando_kernel::{Named, Prepared};
 
 use super::names::literal;
@@ -66,8 +67,17 @@ fn of_cursor(one: &OwnCursor, column: &str) -> Option<String> {
 
 fn parameters(prepared: &Prepared) -> Vec<u32> {
     let types = prepared.types();
+    let described = |index: usize| {
+        let described = prepared.description.get()?.parameters.get(index)?;
+        Some(described.type_id)
+    };
     let wanted = 0..prepared.statement.parameters as usize;
-    wanted.map(|index| types.get(index).copied().unwrap_or(0)).collect()
+    let number = |index| match types.get(index) {
+        // The first unit answers, whose numbers are those that are shown.
+        Some(&UNNUMBERED) => described(index),
+        held => held.copied(),
+    };
+    wanted.map(|index| number(index).unwrap_or(0)).collect()
 }
 
 fn types(all: Vec<u32>) -> Option<String> {

@@ -187,6 +187,7 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             }))
         }
         Role::Number => (names.shift() > 0).then(|| names.shown_number(own)),
+        Role::Type => names.shown_type(own),
         Role::Object(class) => (names.shift() > 0).then(|| {
             let shown = names.shown_number(own);
             format!("CASE WHEN x.{class} IN ({NUMBERED}) THEN {shown} ELSE {own} END")
@@ -195,6 +196,13 @@ fn shown(names: &Names<'_>, role: Role, own: &str, rows: &mut Rows) -> Option<St
             "CASE WHEN {own}::pg_catalog.text = pg_catalog.current_database()::pg_catalog.text THEN {} ELSE {own}::pg_catalog.text END",
             literal(names.view.database)
         )),
+        Role::Process => {
+            let id = names.view.facts.id;
+            let is_behind = format!("{own} = pg_catalog.pg_backend_pid()");
+            // Another one of the same number would be taken for it.
+            rows.conditions.push(format!("({is_behind} OR {own} IS DISTINCT FROM {id})"));
+            Some(format!("CASE WHEN {is_behind} THEN {id} ELSE {own} END"))
+        }
         Role::Definition => (!names.are_plain()).then(|| {
             let Around { before, behind } = names.around_definition("text");
             format!("{before}{own}{behind}")

@@ -48,6 +48,10 @@ pub(super) enum Role {
     Object(&'static str),
     /// The name of a database.
     Database,
+    /// The number of a type.
+    Type,
+    /// The number of a server process: that of the session for the one behind it.
+    Process,
     /// The text of a definition, with names of tables in it.
     Definition,
 }
@@ -89,12 +93,23 @@ const fn information(
 }
 
 const N: Role = Role::Number;
+const T: Role = Role::Type;
 const OF_SCHEMA: Role = Role::Table("schemaname");
 const OF_TABLE_SCHEMA: Role = Role::Table("table_schema");
 
 const RELATIONS: &[Relation] = &[
-    by_number(&["pg_class"], "oid", &[("oid", N), ("relname", Role::Own), ("reltoastrelid", N)]),
-    by_number(&["pg_attribute"], "attrelid", &[("attrelid", N)]),
+    by_number(
+        &["pg_class"],
+        "oid",
+        &[
+            ("oid", N),
+            ("relname", Role::Own),
+            ("reltoastrelid", N),
+            ("reltype", T),
+            ("reloftype", T),
+        ],
+    ),
+    by_number(&["pg_attribute"], "attrelid", &[("attrelid", N), ("atttypid", T)]),
     by_number(&["pg_attrdef"], "adrelid", &[("oid", N), ("adrelid", N)]),
     by_number(
         &["pg_constraint"],
@@ -106,6 +121,7 @@ const RELATIONS: &[Relation] = &[
             ("conindid", N),
             ("conparentid", N),
             ("confrelid", N),
+            ("contypid", T),
         ],
     ),
     by_number(&["pg_index"], "indrelid", &[("indexrelid", N), ("indrelid", N)]),
@@ -132,7 +148,11 @@ const RELATIONS: &[Relation] = &[
     by_number(&["pg_sequence"], "seqrelid", &[("seqrelid", N)]),
     by_number(&["pg_partitioned_table"], "partrelid", &[("partrelid", N), ("partdefid", N)]),
     by_number(&["pg_policy"], "polrelid", &[("oid", N), ("polrelid", N)]),
-    by_number(&["pg_statistic_ext"], "stxrelid", &[("oid", N), ("stxrelid", N)]),
+    by_number(
+        &["pg_statistic_ext"],
+        "stxrelid",
+        &[("oid", N), ("stxrelid", N), ("stxname", Role::Own)],
+    ),
     by_number(&["pg_publication_rel"], "prrelid", &[("oid", N), ("prrelid", N)]),
     by_number(&["pg_foreign_table"], "ftrelid", &[("ftrelid", N)]),
     Relation {
@@ -140,8 +160,17 @@ const RELATIONS: &[Relation] = &[
         names: &["pg_type"],
         holding: Shared,
         owner: Number("typrelid"),
-        columns: &[("typrelid", N), ("typname", Role::Own)],
+        columns: &[
+            ("oid", T),
+            ("typrelid", N),
+            ("typname", Role::Own),
+            ("typelem", T),
+            ("typarray", T),
+            ("typbasetype", T),
+        ],
     },
+    shared(&["pg_enum"], &[("enumtypid", T)]),
+    shared(&["pg_range"], &[("rngtypid", T), ("rngsubtype", T), ("rngmultitypid", T)]),
     shared(&["pg_namespace"], &[]),
     Relation {
         schema: CATALOG,
@@ -150,10 +179,8 @@ const RELATIONS: &[Relation] = &[
         owner: Databases,
         columns: &[],
     },
-    shared(
-        &["pg_stat_activity", "pg_stat_database", "pg_stat_database_conflicts"],
-        &[("datname", Role::Database)],
-    ),
+    shared(&["pg_stat_activity"], &[("datname", Role::Database), ("pid", Role::Process)]),
+    shared(&["pg_stat_database", "pg_stat_database_conflicts"], &[("datname", Role::Database)]),
     Relation {
         schema: CATALOG,
         names: &["pg_prepared_statements", "pg_cursors"],
@@ -162,7 +189,7 @@ const RELATIONS: &[Relation] = &[
         columns: &[],
     },
     shared(&["pg_prepared_xacts"], &[("database", Role::Database)]),
-    shared(&["pg_locks"], &[("relation", N)]),
+    shared(&["pg_locks"], &[("relation", N), ("pid", Role::Process)]),
     by_name(
         &["pg_tables", "pg_rules", "pg_policies", "pg_stats", "pg_publication_tables"],
         &[("tablename", OF_SCHEMA), ("definition", Role::Definition)],
@@ -258,6 +285,12 @@ pub(super) fn find(name: &ObjectName) -> Option<(&'static Relation, &'static str
         .iter()
         .filter(|known| known.schema == schema)
         .find_map(|known| known.names.iter().find(|own| **own == name).map(|own| (known, *own)))
+}
+
+/// Whether columns of this name hold numbers of types.
+pub(super) fn is_type_column(name: &str) -> bool {
+    let mut columns = RELATIONS.iter().flat_map(|known| known.columns);
+    columns.any(|(column, role)| *column == name && *role == Role::Type)
 }
 
 /// Schema and name of a relation that is the vendor's own.

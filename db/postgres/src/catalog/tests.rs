@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Kind;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Catalog;
+use pando_kernel::numbers::{Form, ListedType, Numbers, Others};
 use pando_kernel::route::UnitName;
 
 use super::*;
@@ -45,6 +46,7 @@ impl Catalog for Few {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         };
@@ -67,8 +69,15 @@ fn parsed(text: &str) -> Statement {
 /// The text for unit `number`, which shows `t_0` as `t` and hides `t_1`; or `None` for a unit whose tables keep their names.
 fn presented(text: &str, tables: &[Shown], number: usize) -> String {
     let facts = Facts { databases: Arc::from(["shop".into(), "Two".into()]), ..Facts::default() };
-    let view =
-        View { database: "shop", facts: &facts, number, tables, columns: &[], catalog: &Few };
+    let view = View {
+        database: "shop",
+        facts: &facts,
+        number,
+        tables,
+        columns: &[],
+        numbers: None,
+        catalog: &Few,
+    };
     match Postgres.present(&parsed(text), &view).unwrap() {
         Presented::Edits(edits) => edits.apply(text),
         Presented::Needs(need) => format!("{need:?}"),
@@ -77,6 +86,47 @@ fn presented(text: &str, tables: &[Shown], number: usize) -> String {
 
 fn renamed(text: &str) -> String {
     presented(text, &[shown("t_0", "t", false), shown("t_1", "t", true)], 0)
+}
+
+#[test]
+fn types_have_the_numbers_that_are_shown() {
+    let mut numbers = Numbers::default();
+    let mood = ListedType { number: 17_000, form: Form::Plain, is_of_table: false };
+    numbers.show_type(mood, 16_500);
+    numbers.show_others(Others { first: 16_384, higher: 1 << 26 });
+    let facts = Facts::default();
+    let view = View {
+        database: "shop",
+        facts: &facts,
+        number: 1,
+        tables: &[],
+        columns: &[],
+        numbers: Some(&numbers),
+        catalog: &Few,
+    };
+    let check = |text: &str, expected: &str| {
+        let Presented::Edits(edits) = Postgres.present(&parsed(text), &view).unwrap() else {
+            panic!("{text} needs something")
+        };
+        assert_eq!(edits.apply(text), expected);
+    };
+    let own = |what: &str| {
+        format!(
+            "(SELECT CASE WHEN u.n = 16500 THEN 17000 WHEN u.n >= 67125248 THEN u.n - 67108864 ELSE u.n END FROM (SELECT \
+             ({what})::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid"
+        )
+    };
+    let shown = |what: &str| {
+        format!(
+            "(SELECT CASE WHEN u.n = 17000 THEN 16500 WHEN u.n >= 16384 THEN (u.n + 67108864) % 4294967296 ELSE u.n END FROM (SELECT \
+             ({what})::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid"
+        )
+    };
+    check("SELECT format_type(x, 1)", &format!("SELECT format_type({}, 1)", own("x")));
+    check("SELECT 'mood'::regtype", "SELECT 'mood'::regtype");
+    check("SELECT 'mood'::regtype::oid", &format!("SELECT {}::oid", shown("'mood'::regtype")));
+    check("SELECT atttypid::regtype", &format!("SELECT {}::regtype", own("atttypid")));
+    check("SELECT typname::regtype, $1::regtype", "SELECT typname::regtype, $1::regtype");
 }
 
 #[test]
@@ -190,6 +240,7 @@ fn bound(text: &str, values: &[Value], number: usize) -> Result<(String, Vec<(us
         number,
         tables: &tables,
         columns: &[],
+        numbers: None,
         catalog: &Few,
     };
     let (presented, values) = Postgres.present_bound(&parsed(text), &view, &parameters)?;

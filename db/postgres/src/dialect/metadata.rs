@@ -5,7 +5,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
-use pando_kernel::{Attribute, Error, Presentation, Result, Value};
+use pando_kernel::{Attribute, Error, Numbering, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
 use super::{Postgres, text_literal};
@@ -41,13 +41,21 @@ impl Metadata for Postgres {
         true
     }
 
+    /// Dumps leave the search path empty, and name tables by their schema.
     fn columns_query(&self, schema: Option<&str>, table: &str) -> String {
         let find = |name: &str| {
-            let name = match schema {
-                Some(schema) => format!("{}.{}", self.quote(schema), self.quote(name)),
-                None => self.quote(name),
+            let in_schema = |schema: &str| {
+                let name = format!("{}.{}", self.quote(schema), self.quote(name));
+                format!("to_regclass({})", text_literal(&name))
             };
-            format!("to_regclass({})", text_literal(&name))
+            match schema {
+                Some(schema) => in_schema(schema),
+                None => format!(
+                    "coalesce(to_regclass({}), CASE WHEN current_schema() IS NULL THEN {} END)",
+                    text_literal(&self.quote(name)),
+                    in_schema("public")
+                ),
+            }
         };
         // A name configured in mixed case and never quoted in a statement is a lower-case table.
         let table = format!("coalesce({}, {})", find(table), find(&table.to_lowercase()));
@@ -106,6 +114,7 @@ impl Metadata for Postgres {
             } else {
                 None
             },
+            invisible: false,
             attribute: Attribute {
                 relation: u32::try_from(*relation).unwrap_or_default(),
                 number: i16::try_from(*attribute).unwrap_or_default(),
@@ -118,6 +127,10 @@ impl Metadata for Postgres {
     }
 
     fn presentation(&self) -> Option<&dyn Presentation> {
+        Some(self)
+    }
+
+    fn numbering(&self) -> Option<&dyn Numbering> {
         Some(self)
     }
 
@@ -150,7 +163,9 @@ impl Metadata for Postgres {
 
     fn indexes_query(&self) -> Option<String> {
         Some(
-            "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid)"
+            "SELECT i.relname::text, t.relname::text FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid JOIN pg_catalog.pg_class t ON t.oid = x.indrelid WHERE pg_catalog.pg_table_is_visible(t.oid) \
+             UNION ALL SELECT s.stxname::text, t.relname::text FROM pg_catalog.pg_statistic_ext s JOIN pg_catalog.pg_class t ON t.oid = s.stxrelid \
+             WHERE pg_catalog.pg_table_is_visible(t.oid)"
                 .into(),
         )
     }
@@ -159,6 +174,7 @@ impl Metadata for Postgres {
         Some(
             "SELECT t.relname::text, o.name::text, o.kind FROM pg_catalog.pg_class t JOIN \
              (SELECT x.indrelid, i.relname, 'index' FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+             UNION ALL SELECT s.stxrelid, s.stxname, 'index' FROM pg_catalog.pg_statistic_ext s \
              UNION ALL SELECT k.conrelid, k.conname, 'constraint' FROM pg_catalog.pg_constraint k) o(id, name, kind) ON o.id = t.oid \
              WHERE t.oid >= 16384 AND pg_catalog.pg_table_is_visible(t.oid)"
                 .into(),

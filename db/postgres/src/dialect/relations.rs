@@ -57,6 +57,7 @@ impl Relations for Postgres {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         })
@@ -268,6 +269,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         };

@@ -143,6 +143,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: true,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         };

@@ -1,10 +1,11 @@
 //! How PostgreSQL tells who waits for whom.
 
-use pando_kernel::Value;
 use pando_kernel::error::{Error, Result, ServerError};
 use pando_kernel::waits::{Server, Waits};
+use pando_kernel::{LockFunction, Value};
 
 use super::Postgres;
+use super::locks::FUNCTIONS;
 
 /// `pg_locks` may be read by everybody, unlike what `pg_stat_activity` says of other users' waits. Blocked is who waits for a lock that is held, and who
 /// stands behind another in its queue: <https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SESSION>
@@ -25,6 +26,10 @@ impl Waits for Postgres {
             return Err(Error::internal("the server's name has another shape"));
         };
         Ok(Server { name: name.as_str().into(), waits: WAITS, untold: None })
+    }
+
+    fn lock_functions(&self) -> &'static [LockFunction] {
+        &FUNCTIONS
     }
 
     /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>

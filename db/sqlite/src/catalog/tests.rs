@@ -79,6 +79,7 @@ fn presented(sql: &str, tongue: Tongue) -> Result<String> {
         number: 0,
         tables: &tables,
         columns: &[],
+        numbers: None,
         catalog: &Unread,
     };
     match presentation.present(&stmt, &view)? {

@@ -15,7 +15,7 @@ pub(crate) struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     pub(crate) fn new(config: &'c pando_config::Algorithm) -> Self {
-        Self { config, known: Vec::new() }
+        Self { config, known: vec![crate::text_keys::PROPERTY] }
     }
 
     pub(crate) fn at(&self) -> &'c At {

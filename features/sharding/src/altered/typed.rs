@@ -341,6 +341,7 @@ mod tests {
             primary_key: false,
             auto_increment: false,
             nullable: false,
+            invisible: false,
             attribute: Default::default(),
             timed: None,
         }

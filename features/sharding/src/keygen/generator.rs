@@ -13,6 +13,11 @@ pub trait KeyGenerator: Debug + Send + Sync {
     /// `ShardingValue` when no key can be made that is surely new.
     fn next(&self, source: &dyn Source) -> Result<Value>;
 
+    /// Whether its keys are numbers beyond 32 bits.
+    fn makes_long_numbers(&self) -> bool {
+        false
+    }
+
     /// The keys of one statement's rows, one after the other. Numbers follow each other without a gap as far as the generator can have it: of several keys MySQL's
     /// clients are told the first, and count on from there.
     ///

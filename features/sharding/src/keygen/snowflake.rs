@@ -60,6 +60,10 @@ fn epoch(text: &Placed<String>) -> Result<i64, Problem> {
 }
 
 impl KeyGenerator for Snowflake {
+    fn makes_long_numbers(&self) -> bool {
+        true
+    }
+
     fn next(&self, source: &dyn Source) -> Result<Value> {
         // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
         source.worker().unwrap_or(&self.own).make(|id, used| {

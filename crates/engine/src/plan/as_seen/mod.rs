@@ -57,6 +57,7 @@ impl<'a> Tables<'a> {
     fn columns(&self, key: &str) -> Known<Vec<String>> {
         let known = self.ctx.catalog.columns(key);
         let known = known.ok_or_else(|| Need::Columns(key.to_owned()))?;
-        Ok(known.iter().map(|column| self.ctx.dialect.quote(&column.name)).collect())
+        let known = known.iter().filter(|column| !column.invisible);
+        Ok(known.map(|column| self.ctx.dialect.quote(&column.name)).collect())
     }
 }

@@ -90,6 +90,12 @@ impl Columns {
             }
             _ => {}
         });
+        // Where rows stand as a table all of their columns are seen by `*`.
+        let mut hidden =
+            tables.values().flat_map(|columns| columns.iter()).filter(|one| one.invisible);
+        if whole_rows && hidden.any(|column| words.contains(&column.name.to_lowercase())) {
+            return Ok(None);
+        }
         // The row would be of another type.
         Ok((!is_row).then_some(Self { tables, turned, words, whole_rows, compared }))
     }
@@ -101,7 +107,8 @@ impl Columns {
             |column: &TableColumn| self.told_name(logic, &column.name).map(str::to_lowercase);
         let named = |column: &TableColumn| {
             let told = told(column);
-            told.is_some_and(|told| self.whole_rows || self.words.contains(&told))
+            let all_see = self.whole_rows && !column.invisible;
+            told.is_some_and(|told| all_see || self.words.contains(&told))
         };
         let mut kept: Vec<&TableColumn> = all.iter().filter(|column| named(column)).collect();
         if kept.is_empty() {

@@ -272,7 +272,11 @@ impl<'a> Scope<'a> {
         match self.ctx.catalog.columns(&logic) {
             None => Ok(Width::Needs(Need::Columns(logic))),
             Some(columns) if columns.is_empty() => Err(unclear()),
-            Some(columns) => {
+            Some(mut columns) => {
+                if columns.iter().any(|column| column.invisible) {
+                    let seen = columns.iter().filter(|column| !column.invisible);
+                    columns = Arc::new(seen.cloned().collect());
+                }
                 let many = columns.len();
                 Ok(Width::Columns(Some(columns), many))
             }

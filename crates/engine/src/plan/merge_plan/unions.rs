@@ -60,6 +60,11 @@ pub(in crate::plan) fn find(ctx: &Context<'_>, stmt: &Statement, units: &Units) 
     let Some(known) = ctx.catalog.columns(&logic) else {
         return Found::Needs(Need::Columns(logic));
     };
+    // What is read as a table would have no column that only those see who name it.
+    let is_star = |item: &SelectItem| !matches!(item, SelectItem::Expr { .. });
+    if known.iter().any(|column| column.invisible) && select.items.iter().any(is_star) {
+        return Found::No;
+    }
     let names: Vec<&str> = known.iter().map(|column| &*column.name).collect();
     let primary: Vec<&str> =
         known.iter().filter(|column| column.primary_key).map(|column| &*column.name).collect();

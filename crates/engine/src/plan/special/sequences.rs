@@ -3,25 +3,47 @@
 
 use std::sync::Arc;
 
+use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
 
 use crate::plan::{Plan, Unit};
 
-/// Where a definition of sequences goes that names no table: to the units that have them, where not all do.
-pub(in crate::plan) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Route {
+use super::numbers;
+
+/// Where a statement goes that is about sequences and names no table: a query about one to its home.
+///
+/// # Errors
+/// `Refused` where it does not say which sequence it is about.
+pub(in crate::plan) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    if stmt.counts {
+        match numbers::home(ctx, stmt)? {
+            Err(need) => return Ok(Route::Needs(need)),
+            Ok(Some(home)) => {
+                return Ok(Route::Units(Units::new(vec![Target::whole(home)], Spread::Gather)));
+            }
+            Ok(None) => {}
+        }
+    }
+    Ok(defined(ctx, stmt))
+}
+
+/// Where a definition of sequences goes that names no table: to the units that have them. A new one is made on the first unit alone, which is its home.
+fn defined(ctx: &Context<'_>, stmt: &Statement) -> Route {
     let Kind::Define(define) = &stmt.kind else { return Route::Unclaimed };
-    let changes = define.object == ObjectKind::Sequence
-        && define.action != DefineAction::Create
-        && define.on.is_none();
-    if !changes || ctx.database.units.len() < 2 || has_groups(ctx) {
+    let is_one = define.object == ObjectKind::Sequence && define.on.is_none();
+    if !is_one || define.temporary || ctx.database.units.len() < 2 || has_groups(ctx) {
         return Route::Unclaimed;
     }
     let Some(known) = ctx.catalog.sequences() else { return Route::Needs(Need::Tables) };
     let units = |name: &ObjectName| known.get(&name.key()).map_or(&[][..], Vec::as_slice);
     let Some(first) = define.names.first().map(units) else { return Route::Unclaimed };
     let alike = define.names.iter().all(|name| units(name) == first);
+    if define.action == DefineAction::Create && first.is_empty() {
+        let home = ctx.database.units.first().cloned().map(Target::whole);
+        return Route::Units(Units::new(home.into_iter().collect(), Spread::Same));
+    }
     if !alike || first.is_empty() {
         return Route::Unclaimed;
     }

@@ -3,6 +3,7 @@
 
 mod alone;
 mod fit;
+mod hidden;
 mod item;
 mod place;
 mod write;
@@ -87,6 +88,11 @@ pub(in crate::plan) fn take_apart(
     if ctx.dialect.transfer().is_none() || ctx.dialect.relations().is_none() {
         return Ok(Ok(None));
     }
+    let keyed = match hidden::by_key(ctx, stmt)? {
+        Ok(keyed) => keyed,
+        Err(need) => return Ok(Err(need)),
+    };
+    let stmt = keyed.as_ref().unwrap_or(stmt);
     let found = place::find(stmt);
     if found.is_empty() || visit::renames_joins(&stmt.kind) {
         return Ok(Ok(None));

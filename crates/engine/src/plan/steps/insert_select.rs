@@ -9,8 +9,8 @@ use pando_kernel::feature::Context;
 use pando_kernel::insert::unknown_column;
 use pando_kernel::route::Need;
 use pando_sql::ast::{
-    ColumnAssignment, Expr, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody,
-    SelectItem, Statement,
+    ColumnAssignment, Distinct, Expr, Insert, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    Select, SelectItem, Statement,
 };
 use pando_sql::{Edits, Placeholder, Span, TokenKind, tokenize, visit};
 
@@ -93,7 +93,7 @@ pub(in crate::plan) fn take_apart(
                 .map(|name| own(&name.value).cloned().ok_or_else(|| missing(&name.value)))
                 .collect::<Result<Vec<_>>>()?
         }
-        Some(_) | None => known.to_vec(),
+        Some(_) | None => known.iter().filter(|column| !column.invisible).cloned().collect(),
     };
     let (constants, edits) = open_items(stmt, query, &columns, transfer);
     let Some(whole) = with_parentheses(ctx, stmt, insert, query) else { return Ok(Ok(None)) };
@@ -191,6 +191,15 @@ pub(in crate::plan) fn constant(stmt: &Statement, expr: &Expr) -> Option<Arc<str
     is_one.then(|| expr.span.of(&stmt.text).into())
 }
 
+/// Whether an item asks for the next number of a sequence: each row that is written asks for its own then.
+fn numbered(item: &Expr, select: &Select) -> bool {
+    let Node::Function(call) = &item.node else { return false };
+    let name = call.name.parts.last();
+    matches!(select.distinct, Distinct::No)
+        && select.group_by.is_empty()
+        && name.is_some_and(|name| name.value.eq_ignore_ascii_case("nextval"))
+}
+
 /// Items of the query that take their type from the column they are assigned to: parameters are given it, constants are told.
 fn open_items(
     stmt: &Statement,
@@ -208,7 +217,14 @@ fn open_items(
         while let Node::Nested(nested) = &inner.node {
             inner = nested;
         }
-        constants.push(constant(stmt, inner));
+        let number = numbered(inner, select);
+        if number {
+            edits.replace(inner.span, "0");
+        }
+        constants.push(match number {
+            true => Some(inner.span.of(&stmt.text).into()),
+            false => constant(stmt, inner),
+        });
         if matches!(inner.node, Node::Parameter(_)) {
             let cast = transfer.typed_as(column);
             if !cast.is_empty() && done.insert(inner.span) {

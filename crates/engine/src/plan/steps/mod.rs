@@ -3,6 +3,8 @@
 pub(in crate::plan) mod chosen_rows;
 pub(in crate::plan) mod first_rows;
 pub(in crate::plan) mod insert_select;
+pub(in crate::plan) mod lock_calls;
+pub(in crate::plan) mod locked_rows;
 pub(in crate::plan) mod move_rows;
 
 use pando_kernel::error::{Because, Error, Result};
@@ -15,6 +17,8 @@ use super::special::temporary;
 pub use chosen_rows::ChosenRows;
 pub use first_rows::FirstRows;
 pub use insert_select::InsertSelect;
+pub use lock_calls::LockCalls;
+pub use locked_rows::LockedRows;
 pub use move_rows::MovedTable;
 
 /// What a statement becomes that runs as several, with the parts it was taken into.
@@ -28,6 +32,10 @@ pub enum Steps {
     ChosenRows(ChosenRows),
     /// The keys of the first rows are read, then the rows that have them are changed.
     FirstRows(FirstRows),
+    /// Locks of the session are taken or freed, then the rest runs.
+    Locks(LockCalls),
+    /// Candidates are read without locks, then locked one after the other.
+    LockedRows(Box<LockedRows>),
 }
 
 /// A statement that runs in steps.
@@ -54,8 +62,35 @@ pub(crate) fn in_steps(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> R
     }
 }
 
+/// The steps of a query that locks its first rows, where its plan goes to several places: each of these would lock its own.
+///
+/// # Errors
+/// `Refused` where its rows have no key.
+pub(super) fn in_turn(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Result<Planned> {
+    let Planned::Run(plan) = &planned else { return Ok(planned) };
+    if plan.units.len() < 2 || !locked_rows::is_meant(stmt) || !may_step(ctx, stmt) {
+        return Ok(planned);
+    }
+    match locked_rows::take_apart(ctx, stmt, plan)? {
+        Ok(Some(parts)) => {
+            let steps = Steps::LockedRows(Box::new(parts));
+            let refusal = Error::spans_shards(
+                30001,
+                "a query that locks its first rows over several shards runs in several steps",
+                "execute it by itself",
+            );
+            Ok(Planned::Steps(Box::new(InSteps { steps, refusal })))
+        }
+        Ok(None) => Ok(planned),
+        Err(need) => Ok(Planned::Needs(need)),
+    }
+}
+
 fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<Steps>> {
     let Some(because) = refusal.refusal() else { return Ok(Ok(None)) };
+    if because == Because::TakesLock {
+        return lock_calls::take_apart(ctx, stmt).map(|calls| Ok(Some(Steps::Locks(calls))));
+    }
     if !may_step(ctx, stmt) {
         return Ok(Ok(None));
     }

@@ -62,7 +62,8 @@ async fn known_columns(
     }
     match session.work.catalog(live).columns(logic) {
         Some(columns) if !columns.is_empty() => {
-            Ok(columns.iter().map(|column| column.name.clone()).collect())
+            let listed = columns.iter().filter(|column| !column.invisible);
+            Ok(listed.map(|column| column.name.clone()).collect())
         }
         _ => Err(unknown_table(logic)),
     }

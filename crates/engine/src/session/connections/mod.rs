@@ -6,5 +6,6 @@ pub(in crate::session) mod dress;
 pub(in crate::session) mod enlist;
 pub(in crate::session) mod everywhere;
 pub(in crate::session) mod lend;
+pub(in crate::session) mod locks;
 pub(in crate::session) mod release;
 pub(in crate::session) mod tell_time;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::{Column, Columns, Error, ErrorKind, Presentation, ServerError};
+use pando_kernel::numbers::ShownRelation;
+use pando_kernel::{Column, Columns, Error, ErrorKind, Numbers, Presentation, ServerError};
 
+use crate::numbers;
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
@@ -39,21 +41,40 @@ impl Place {
 pub(in crate::session) struct Origin {
     live: Arc<LiveDatabase>,
     plan: Arc<Plan>,
+    teller: Teller,
+}
+
+/// The unit of a plan whose reply is told.
+#[derive(Debug)]
+pub(in crate::session) struct Teller {
+    /// Its place in the plan.
+    pub(in crate::session) at: usize,
+    /// What its numbers are shown as; `None` where that is not known.
+    pub(in crate::session) numbers: Option<Arc<Numbers>>,
 }
 
 impl Origin {
-    /// Of the plan's first unit.
-    pub(in crate::session) fn of(live: &Arc<LiveDatabase>, plan: &Arc<Plan>) -> Self {
-        Self { live: Arc::clone(live), plan: Arc::clone(plan) }
+    /// Of this unit's reply.
+    pub(in crate::session) fn of(
+        live: &Arc<LiveDatabase>,
+        plan: &Arc<Plan>,
+        teller: Teller,
+    ) -> Self {
+        Self { live: Arc::clone(live), plan: Arc::clone(plan), teller }
     }
 
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(in crate::session) fn rename(&self, columns: &mut Columns) {
-        let Some(unit) = self.plan.units.first() else { return };
-        let number = number_of(&self.live.database, &unit.target.unit);
+        let Some(unit) = self.plan.units.get(self.teller.at) else { return };
+        let numbering = self.live.database.dialect.numbering();
+        let first = numbering.map_or(u32::MAX, |numbering| numbering.first_made());
+        let are_other =
+            self.teller.numbers.as_ref().is_none_or(|numbers| numbers.change_relations());
+        let is_made = |column: &Column| column.native.type_id >= first;
         let tells = |column: &Column| {
             let names = [&column.table, &column.origin_table, &column.schema];
-            names.iter().any(|name| !name.is_empty()) || number > 0 && column.native.relation != 0
+            are_other && (column.native.relation != 0 || is_made(column))
+                || names.iter().any(|name| !name.is_empty())
         };
         if unit.attributes.is_empty() && !columns.list.iter().any(tells) {
             return;
@@ -63,12 +84,17 @@ impl Origin {
             return;
         }
         let given = Arc::clone(&columns.list);
-        self.rename_anew(unit, number, columns);
-        columns.list = self.plan.told.set(given, Arc::clone(&columns.list));
+        self.rename_anew(unit, columns);
+        let is_numbered = self.live.database.dialect.numbering().is_some();
+        // What is shown without knowing better is shown otherwise the next time.
+        if !is_numbered || self.teller.numbers.is_some() {
+            columns.list = self.plan.told.set(given, Arc::clone(&columns.list));
+        }
     }
 
-    fn rename_anew(&self, unit: &Unit, number: usize, columns: &mut Columns) {
+    fn rename_anew(&self, unit: &Unit, columns: &mut Columns) {
         let database = &self.live.database;
+        let number = numbers::place(database, &unit.target.unit);
         let list = Arc::make_mut(&mut columns.list);
         for column in &mut *list {
             for table in &unit.target.tables {
@@ -82,12 +108,19 @@ impl Origin {
             if !column.schema.is_empty() && !column.origin_table.is_empty() {
                 database.name.clone_into(&mut column.schema);
             }
-            if number > 0
-                && column.native.relation != 0
+            let own = column.native.relation;
+            let numbers = self.teller.numbers.as_ref();
+            // Where types are known to differ, they were told so as they came.
+            if let Some(numbers) = numbers.filter(|numbers| !numbers.change_types()) {
+                column.native.type_id = numbers.shown_type(column.native.type_id);
+            }
+            if let Some(shown) = numbers.and_then(|numbers| numbers.relation(own)) {
+                show(column, shown);
+            } else if number > 0
+                && own != 0
                 && let Some(presentation) = database.dialect.presentation()
             {
-                let shown = presentation.relation_number(column.native.relation, number);
-                column.native.relation = shown;
+                column.native.relation = presentation.relation_number(own, number);
             }
         }
         for (column, own) in list.iter_mut().zip(&unit.attributes) {
@@ -95,6 +128,17 @@ impl Origin {
             column.native.attribute = own.number;
         }
     }
+}
+
+/// Tells the column as one of a relation that is shown; of one that it does not have, as computed.
+fn show(column: &mut Column, shown: &ShownRelation) {
+    let native = &mut column.native;
+    let other = shown.attributes.iter().find(|(own, _)| *own == native.attribute);
+    (native.relation, native.attribute) = match other {
+        Some((_, 0)) => (0, 0),
+        Some((_, attribute)) => (shown.number, *attribute),
+        None => (shown.number, native.attribute),
+    };
 }
 
 /// What a server says of a table that is nowhere, where it names its database.

@@ -149,8 +149,27 @@ pub(in crate::session) async fn note_warnings(
     }
     // A statement may be several on the units.
     session.outbox.warnings.count += u64::from(count);
+    read_warnings(session, channels, query).await;
+}
+
+/// Reads the warnings of replies that are merged later, which is when they are counted.
+pub(in crate::session) async fn read_ahead(session: &mut Session, channels: &mut [Channel]) {
+    let dialect = session.place.dialect();
+    let query = dialect.as_ref().and_then(|own| own.presentation()?.warnings());
+    let are_warned =
+        channels.iter().flat_map(|channel| &channel.completions).any(|done| done.warnings > 0);
+    if let Some(query) = query.filter(|_| are_warned) {
+        read_warnings(session, channels, query).await;
+    }
+}
+
+async fn read_warnings(session: &mut Session, channels: &mut [Channel], query: &str) {
     for channel in channels {
         let connection = &mut channel.connection;
+        // A merge takes a reply's rows, and leaves its end.
+        if drain(connection, DRAIN_BYTES).await.is_err() {
+            continue;
+        }
         let condition = connection.condition();
         if !condition.usable || condition.outstanding > 0 {
             continue;

@@ -14,6 +14,7 @@ use pando_deadlock::number_of;
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::feature::Catalog;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, UnitName};
 use pando_kernel::row::Rows;
@@ -21,7 +22,7 @@ use pando_pool::Connection;
 use pando_sql::ast::Statement;
 use pando_transaction::{Ready, finish};
 
-use crate::execute::{Channel, Source, sum};
+use crate::execute::{Channel, Renumbering, Source, sum};
 use crate::handle::Handle;
 use crate::house::Inner;
 use crate::merge::{Input, Limits, Merge};
@@ -34,13 +35,13 @@ use crate::session::Session;
 use crate::session::connections::tell_time::tell_time;
 use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
-use crate::session::reply::logic_names::Origin;
+use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::jobs::grouped;
-use crate::session::run::leave;
 use crate::session::run::start::has_all;
+use crate::session::run::{leave, numbers};
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
@@ -216,6 +217,8 @@ async fn jobs_of(
     places: &[usize],
 ) -> Result<(Connection, usize, Vec<Job>)> {
     let Order { plan, given } = order;
+    let numbers = numbers::of_unit(session, live, unit);
+    let renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
     let mut jobs = Vec::new();
     for at in places {
         let own = plan.units.get(*at);
@@ -227,7 +230,11 @@ async fn jobs_of(
         let global = session.work.base_mut().global_mut();
         let global = global.ok_or_else(|| Error::internal("a change of no transaction"))?;
         let order = global.next(unit, now)?;
-        jobs.push(Job { at: *at, statement, call: call(own, given)?, order });
+        let mut call = call(own, given)?;
+        if let Some(renumbering) = &renumbering {
+            renumbering.given(&mut call.types, &mut call.parameters);
+        }
+        jobs.push(Job { at: *at, statement, call, order });
     }
     // Whoever runs the jobs waits until it wears the session's variables: nothing is to be waited for here, for all
     // units one after the other.
@@ -250,14 +257,20 @@ async fn tell_of_base(
         told.truncate(1);
     }
     let single = plan.units.len() == 1;
-    let origin = Origin::of(live, plan);
+    let catalog = Arc::clone(session.work.catalog(live));
     let mut inputs = Vec::new();
     let mut ended: Vec<Completion> = Vec::new();
-    for (_, reply) in told {
+    for (at, reply) in told {
         ended.push(reply.completion);
         let mut columns: Option<Columns> = None;
         let mut rows: VecDeque<Rows> = VecDeque::new();
+        let numbers = plan.units.get(at).and_then(|unit| catalog.numbers(&unit.target.unit));
+        let mut renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
         for event in reply.events {
+            let event = match &mut renumbering {
+                None => event,
+                Some(renumbering) => renumbering.event(event)?,
+            };
             match event {
                 Event::Columns(described) => columns = Some(described),
                 Event::Rows(some) => rows.push_back(some),
@@ -274,7 +287,7 @@ async fn tell_of_base(
             }
         }
         if let Some(mut columns) = columns {
-            origin.rename(&mut columns);
+            Origin::of(live, plan, Teller { at, numbers }).rename(&mut columns);
             inputs.push(Input { columns, rows: Source::Memory(rows) });
         }
     }

@@ -10,7 +10,7 @@ use pando_kernel::request::Prepared;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Columns, Native};
 
-use crate::execute::Channel;
+use crate::execute::{Channel, Renumbering};
 use crate::plan;
 use crate::plan::{InSteps, Plan, Purpose};
 use crate::snapshot::LiveDatabase;
@@ -18,13 +18,13 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::{lend, release};
 use crate::session::cursors::settle;
-use crate::session::given::{Aim, Given};
+use crate::session::given::{Aim, Given, Run};
 use crate::session::place::own_database;
-use crate::session::reply::logic_names::Origin;
+use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
-use crate::session::run::{ready, without_units};
+use crate::session::run::{numbers, ready, without_units};
 use crate::session::transaction::temporary::look;
 
 /// What there is to be said of a prepared statement.
@@ -72,6 +72,11 @@ pub(in crate::session) async fn describe(
             Ready::Steps(found) => return Ok(Described::InSteps(found)),
         };
     let plan = Arc::new(plan);
+    let run = Run { live: &live, stmt: &stmt, plan: &plan };
+    let asks = Given { prepared: true, ..Given::default() };
+    if numbers::are_wanted(session, run, &asks) {
+        Box::pin(numbers::find_out(session, &live, &plan)).await?;
+    }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let known = prepared.types();
     let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
@@ -80,7 +85,8 @@ pub(in crate::session) async fn describe(
     let asked = Execution::Describe { sql, types, era };
     let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
     if let Some(mut columns) = described.columns.take() {
-        Origin::of(&live, &plan).rename(&mut columns);
+        let numbers = numbers::of_unit(session, &live, &unit.target.unit);
+        Origin::of(&live, &plan, Teller { at: 0, numbers }).rename(&mut columns);
         described.columns = Some(turned_columns(&plan, columns)?);
     }
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
@@ -105,8 +111,13 @@ async fn described_by(
     } else {
         lend::taken_from_pool(session, live, unit, Aim::Reads).await?
     };
+    let mut asked = asked;
+    let numbers = numbers::of_unit(session, live, unit);
+    let renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
+    renumbering.iter().for_each(|renumbering| renumbering.sent(&mut asked));
     let started = connection.start(asked);
     let mut channel = Channel::new(connection, swallow, usize::from(started.is_ok()));
+    channel.renumber(renumbering);
     let described = match started {
         Ok(()) => read_description(&mut channel).await,
         Err(error) => Err(error),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pando_kernel::Value;
+use pando_kernel::dialect::{Dialect, Equality, TableColumn};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Catalog, DataNode, LogicTable, TableKind};
 use pando_kernel::route::{Need, UnitName};
@@ -26,6 +27,8 @@ use crate::session::run::find_out;
 const NODES: usize = 32;
 /// Rows of each.
 const ROWS: usize = 100;
+/// Rows of each among which those are looked for whose text stands for itself nowhere.
+const AMONG: usize = 5000;
 /// Time for all of it: a storage unit that hangs keeps no statement that does not need it.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -191,20 +194,37 @@ async fn look_at_parts(
         // A rule leads to a row by its values, and these are not what is stored.
         return Ok(None);
     }
+    let respelt = respelt(&*dialect, &keys);
     let keys: Vec<String> = keys.iter().map(|column| dialect.quote(&column.name)).collect();
     for node in &nodes {
         if !is_named(session, live, &node.unit, &node.table).await? {
             continue;
         }
         let from = dialect.quote(&node.table);
-        let query = format!("SELECT {} FROM {from} LIMIT {ROWS}", keys.join(", "));
-        let rows: Vec<Vec<Value>> = ask::ask(session, live, &node.unit, &query).await?;
+        let keys = keys.join(", ");
+        let query = format!("SELECT {keys} FROM {from} LIMIT {ROWS}");
+        let mut rows: Vec<Vec<Value>> = ask::ask(session, live, &node.unit, &query).await?;
+        if let Some(respelt) = respelt.as_ref().filter(|_| rows.len() == ROWS) {
+            let among = format!("(SELECT {keys} FROM {from} LIMIT {AMONG}) pando_rows");
+            let query = format!("SELECT {keys} FROM {among} WHERE {respelt} LIMIT {ROWS}");
+            rows.extend(ask::ask(session, live, &node.unit, &query).await?);
+        }
         let rows = placement::Rows { node, columns: &columns, keys: &rows };
         if let Some(why) = placement::misplaced(&live.database, table, rows)? {
             return Ok(Some(why));
         }
     }
     Ok(None)
+}
+
+/// A condition for rows by which it can be told whether texts were placed as they are written, or by the one text that stands for all that are equal.
+fn respelt(dialect: &dyn Dialect, keys: &[&TableColumn]) -> Option<String> {
+    let one = |column: &&TableColumn| match dialect.equality(column) {
+        Equality::Folded(folding) => Some(folding.by.respelt(&dialect.quote(&column.name))),
+        Equality::Exact | Equality::Padded | Equality::Loose => None,
+    };
+    let all: Vec<String> = keys.iter().filter_map(one).collect();
+    (!all.is_empty()).then(|| all.join(" OR "))
 }
 
 /// Whether a plain name means a table on a unit: it may stand in a schema that is not looked into, and an error would
@@ -226,6 +246,6 @@ fn unreachable_rows(table: &str, why: &str) -> Error {
     Error::unsupported(
         20045,
         format!("the rule of table `{table}` would not find rows that are there: {why}"),
-        "give the table the rule that its rows were written by, or move them over with INSERT … SELECT as docs/bring-your-database.md shows",
+        "give the table the rule that its rows were written by (`text-keys: bytes` where texts were told apart by case), or move them over with INSERT … SELECT as docs/bring-your-database.md shows",
     )
 }

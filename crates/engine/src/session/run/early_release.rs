@@ -71,8 +71,9 @@ pub(in crate::session) async fn beginnings(
 ) -> Result<Begun> {
     let mut heads = Heads::of(channels);
     let (mut may_part, mut parted) = (leave == Leave::Early, Vec::new());
-    let meanwhile = if may_part { Meanwhile::ReadsOn } else { Meanwhile::Nothing };
-    while let Some(at) = heads.next(channels, meanwhile).await? {
+    loop {
+        let meanwhile = if may_part { Meanwhile::ReadsOn } else { Meanwhile::Nothing };
+        let Some(at) = heads.next(channels, meanwhile).await? else { break };
         may_part = can_go_home(session, &channels[at]);
         if !may_part {
             continue;

@@ -22,7 +22,8 @@ use crate::session::Session;
 use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
-use crate::session::run::{context, planning};
+use crate::session::run::numbers::Patience;
+use crate::session::run::{context, numbers, planning};
 
 /// How often planning may ask for something to be found out before it answers.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
@@ -42,6 +43,7 @@ pub(in crate::session) async fn find_out(
         Need::Indexes => learn_indexes(session, live).await,
         Need::Names(units) => learn_names(session, live, units).await,
         Need::Aggregates => learn_aggregates(session, live).await,
+        Need::Numbers(unit) => numbers::find_out_of(session, live, &unit, Patience::Long).await,
         Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
     }
 }
@@ -178,7 +180,7 @@ pub(in crate::session) async fn learn_effects(
     let idle = session.place.take_idle(pool)?;
     let taken = match idle {
         Some(idle) => Some(idle),
-        None if holds_connections(session) => None,
+        None if ask::holds_connections(session) => None,
         None => Some(session.place.take(pool).await?),
     };
     let Some(mut connection) = taken else { return Ok(false) };
@@ -201,13 +203,6 @@ pub(in crate::session) async fn learn_effects(
     Ok(true)
 }
 
-/// Whether the session has connections that others may wait for, while it would wait for a further one.
-fn holds_connections(session: &Session) -> bool {
-    session.place.handle().has_some()
-        || !session.work.transaction().units().is_empty()
-        || session.temporary.are_there()
-}
-
 async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<()> {
     let epoch = session.work.catalog(live).epoch();
     let query = live.database.dialect.tables_query();
@@ -227,7 +222,7 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
                 let both = plain.into_iter().chain([name.clone()]);
                 spellings.insert(key.clone(), both.collect());
             }
-            let is_sequence = row.get(2) == Some(&Value::Bool(true));
+            let is_sequence = matches!(row.get(2), Some(Value::Bool(true) | Value::Int(1)));
             if is_sequence {
                 sequences.entry(key.clone()).or_default().push(Arc::clone(unit));
             }

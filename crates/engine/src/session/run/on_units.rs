@@ -6,7 +6,7 @@ use pando_kernel::error::{Error, Result};
 use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
-use crate::plan::{InSteps, Plan, Purpose};
+use crate::plan::{InSteps, Plan, Purpose, Steps};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -44,9 +44,33 @@ pub(in crate::session) async fn run_as_one(
     let mut given = given;
     match run(session, stmt, &mut given).await? {
         Ran::Started => Ok(()),
-        Ran::InSteps(found) => Err(found.refusal),
+        Ran::InSteps(found) => match found.steps {
+            Steps::LockedRows(parts) => run_merged(session, stmt, &given, *parts.merged).await,
+            Steps::InsertSelect(_)
+            | Steps::MoveRows(_)
+            | Steps::ChosenRows(_)
+            | Steps::FirstRows(_)
+            | Steps::Locks(_) => Err(found.refusal),
+        },
         Ran::Retold(_) => Err(Error::internal("a COPY of a table runs for another statement")),
     }
+}
+
+/// Runs a query by one plan that is for several steps where these can be taken.
+///
+/// # Errors
+/// What the units say.
+pub(in crate::session) async fn run_merged(
+    session: &mut Session,
+    stmt: &Statement,
+    given: &Given,
+    merged: Plan,
+) -> Result<()> {
+    let live = &session.place.live()?;
+    let mut given = given.clone();
+    let plan = Arc::new(ready::on_leaders(session, live, stmt, &given, merged).await?);
+    changed_rules::refuse_moved(session, live, stmt, Aim::of(&plan))?;
+    entry::run_plan(session, Run { live, stmt, plan: &plan }, &mut given).await
 }
 
 /// Runs a statement on storage units, where one plan does it.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::feature::Catalog;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
 use pando_kernel::{Columns, Value};
 use pando_sql::ast::{InsertSource, Kind, QueryBody};
 
 use crate::copy_rows::Splice;
-use crate::execute::{Loaded, Source, columns_of, load, run_out, share};
+use crate::execute::{Loaded, Renumbering, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
 use crate::plan::Plan;
@@ -20,13 +21,14 @@ use crate::session::connections::release;
 use crate::session::connections::release::Rest;
 use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
-use crate::session::reply::logic_names::Origin;
+use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
+use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, early_release, insert_keys};
+use crate::session::run::{connect, early_release, insert_keys, numbers};
 
 impl Verb {
     /// Of a planned statement.
@@ -64,10 +66,12 @@ pub(in crate::session) async fn start_one(
     let Some(unit) = run.plan.units.first() else {
         return Err(Error::internal("a plan without units"));
     };
-    let channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
+    let mut channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
+    let numbers = numbers::of_only(session, run.live, run.plan);
+    channel.renumber(Renumbering::of(&run.live.database.dialect, numbers.as_ref()));
     let pass = Pass {
         channel,
-        origin: Origin::of(run.live, run.plan),
+        origin: Origin::of(run.live, run.plan, Teller { at: 0, numbers }),
         turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
         columns: None,
         completion: None,
@@ -89,6 +93,10 @@ pub(in crate::session) async fn start_many(
     let Run { live, stmt, plan } = run;
     let splice = splice(&stmt.kind, plan.units.len())?;
     let mut started = connect::start_units(session, live, plan, given).await?;
+    for (channel, jobs) in started.channels.iter_mut().zip(&started.jobs) {
+        let unit = jobs.first().and_then(|job| plan.units.get(*job));
+        channel.renumber(numbers::renumbering(session, live, unit));
+    }
     if verb.defines {
         started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);
     }
@@ -148,9 +156,10 @@ pub(in crate::session) async fn merge(
         plan.merge.order.is_empty() && plan.merge.group.is_none() && plan.merge.distinct.is_none();
     let limit = session.place.properties().memory_bytes;
     let dialect = Arc::clone(&live.database.dialect);
-    let origin = Origin::of(live, plan);
-    let dress = move |mut columns: Columns| {
-        origin.rename(&mut columns);
+    let catalog = Arc::clone(session.work.catalog(live));
+    let dress = |mut columns: Columns, at: usize| {
+        let numbers = plan.units.get(at).and_then(|unit| catalog.numbers(&unit.target.unit));
+        Origin::of(live, plan, Teller { at, numbers }).rename(&mut columns);
         columns
     };
     let same = plan.spread == Spread::Same;
@@ -163,7 +172,8 @@ pub(in crate::session) async fn merge(
         let loaded = among(&mut inputs, parted);
         // The client is told those of the first.
         if let Some(first) = inputs.first_mut() {
-            first.columns = dress(first.columns.clone());
+            let at = jobs.first().and_then(|jobs| jobs.first()).copied().unwrap_or(0);
+            first.columns = dress(first.columns.clone(), at);
         }
         (inputs, shared, loaded)
     } else {
@@ -177,6 +187,7 @@ pub(in crate::session) async fn merge(
         let mut inputs = in_plan_order(replies, &jobs, &dress);
         let said = if same { channels.len().min(1) } else { channels.len() };
         session.outbox.pass_notices(&mut channels[..said]);
+        warnings::read_ahead(session, &mut channels[..said]).await;
         let mut ended: Vec<_> =
             channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
         release::release_channels(session, channels).await;
@@ -270,14 +281,14 @@ pub(in crate::session) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) ->
 pub(in crate::session) fn in_plan_order(
     replies: Vec<Vec<Loaded>>,
     jobs: &[Vec<usize>],
-    dress: &dyn Fn(Columns) -> Columns,
+    dress: &dyn Fn(Columns, usize) -> Columns,
 ) -> Vec<Input<Source>> {
     let mut inputs: Vec<(usize, Input<Source>)> = Vec::new();
     for (replies, jobs) in replies.into_iter().zip(jobs) {
         for (reply, job) in replies.into_iter().zip(jobs) {
             let Some(columns) = reply.columns else { continue };
-            inputs
-                .push((*job, Input { columns: dress(columns), rows: Source::Memory(reply.rows) }));
+            let columns = dress(columns, *job);
+            inputs.push((*job, Input { columns, rows: Source::Memory(reply.rows) }));
         }
     }
     inputs.sort_by_key(|(job, _)| *job);

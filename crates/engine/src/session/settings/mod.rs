@@ -1,6 +1,7 @@
 //! What a session has set: variables, and what its open transaction takes back of them.
 
 pub(in crate::session) mod alone;
+pub(in crate::session) mod numbers;
 pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
 pub(in crate::session) mod shown;

@@ -38,6 +38,16 @@ impl Settings {
         });
     }
 
+    /// How many savepoints the transaction has.
+    pub(in crate::session) fn depth(&self) -> usize {
+        self.savepoints.len()
+    }
+
+    /// How many it has in front of one.
+    pub(in crate::session) fn depth_of(&self, name: &str) -> Option<usize> {
+        self.savepoints.iter().rposition(|mark| mark.name == name)
+    }
+
     /// The cursors that were open when a savepoint was made.
     pub(in crate::session) fn open_at_mark(&self, name: &str) -> Option<&[CursorId]> {
         let mark = self.savepoints.iter().rfind(|mark| mark.name == name);

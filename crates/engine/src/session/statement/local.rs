@@ -65,7 +65,7 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Preview(span) => {
             session.work.refuse_if_failed()?;
-            preview::preview(session, span.of(&stmt.text), given).await?;
+            preview::preview(session, stmt, *span, given).await?;
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
         Kind::Define(define) => {

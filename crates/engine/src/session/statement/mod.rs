@@ -2,9 +2,11 @@
 
 pub(in crate::session) mod administer;
 pub(in crate::session) mod beside;
+pub(in crate::session) mod bring;
 pub(in crate::session) mod change_modes;
 pub(in crate::session) mod constraints;
 pub(in crate::session) mod copy;
+pub(in crate::session) mod counters;
 pub(in crate::session) mod cursor;
 pub(in crate::session) mod database;
 pub(in crate::session) mod expression;
@@ -14,6 +16,7 @@ pub(in crate::session) mod local;
 pub(in crate::session) mod lock_tables;
 pub(in crate::session) mod maintain;
 pub(in crate::session) mod named;
+pub(in crate::session) mod numbers;
 pub(in crate::session) mod own_rows;
 pub(in crate::session) mod parse_tree;
 pub(in crate::session) mod prepare;

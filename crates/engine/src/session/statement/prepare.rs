@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out};
-use crate::session::statement::administer;
+use crate::session::statement::{administer, counters, numbers};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -141,7 +141,24 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
 }
 
 async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> Result<Description> {
-    match describe::describe(session, prepared).await? {
+    let counted = match prepared.statement.counts {
+        true => {
+            let live = session.place.live()?;
+            Box::pin(numbers::describable(session, &live, prepared)).await?
+        }
+        false => None,
+    };
+    let prepared = counted.as_ref().unwrap_or(prepared);
+    let described = match describe::describe(session, prepared).await {
+        Err(refusal) if counters::is_uncounted(&prepared.statement, &refusal) => {
+            let live = session.place.live()?;
+            let counted = counters::describable(session, &live, prepared, refusal);
+            let counted = Box::pin(counted).await?;
+            describe::describe(session, &counted).await?
+        }
+        described => described?,
+    };
+    match described {
         Described::Whole(description) => Ok(description),
         Described::InSteps(found) => {
             let live = session.place.live()?;

@@ -2,6 +2,8 @@
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
+use pando_sql::Span;
+use pando_sql::ast::{Cursor, Kind, Statement};
 
 use crate::plan::{Planned, Purpose};
 
@@ -13,9 +15,11 @@ use crate::session::steps::in_steps;
 
 pub(in crate::session) async fn preview(
     session: &mut Session,
-    text: &str,
+    asked: &Statement,
+    span: Span,
     given: &Given,
 ) -> Result<()> {
+    let text = span.of(&asked.text);
     let live = session.place.live()?;
     let syntax = live.database.dialect.syntax();
     if session.place.engine().administration().is_some_and(|own| own.takes(text, syntax)) {
@@ -25,7 +29,15 @@ pub(in crate::session) async fn preview(
             "PREVIEW is for statements about rows and tables",
         ));
     }
-    let stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
+    let mut stmt = pando_sql::parse(text, syntax).map_err(crate::plan::unread)?;
+    if let Kind::Cursor(cursor) = &stmt.kind
+        && let Cursor::Declare { body, .. } = &**cursor
+    {
+        // What is sent for a cursor is its query.
+        stmt = pando_sql::parse(body.of(&stmt.text), syntax).map_err(crate::plan::unread)?;
+    }
+    // Hints stand in front of the whole as well, and where the text begins none are left.
+    stmt.hints.clone_from(&asked.hints);
     session.place.guard(&stmt)?;
     let mut units = Vec::new();
     match planning::planned(session, &live, &stmt, given, Purpose::Run).await? {

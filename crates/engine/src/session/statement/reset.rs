@@ -3,6 +3,7 @@
 use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
+use crate::session::connections::locks;
 use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
@@ -10,7 +11,7 @@ use crate::session::statement::stand;
 use crate::session::transaction::end;
 use crate::session::transaction::temporary::look;
 
-/// `DISCARD ALL`, and its parts: plans and sequences' last values are no session's.
+/// `DISCARD ALL`, and its parts: plans are no session's.
 ///
 /// # Errors
 /// In a failed transaction, ALL in any; `Syntax` for another word.
@@ -29,7 +30,11 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
             look::discard_temporaries(session)?;
             "DISCARD TEMP"
         }
-        "DISCARD PLANS" | "DISCARD SEQUENCES" => verb,
+        "DISCARD SEQUENCES" => {
+            session.numbers.forget();
+            verb
+        }
+        "DISCARD PLANS" => verb,
         _ => {
             let message = format!("`{verb}` is no statement that is known");
             return Err(ErrorKind::Syntax { message, at: 0 }.into());
@@ -46,6 +51,8 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     }
     close::close_cursors(session).await;
     session.temporary.drop_temporaries();
+    session.numbers.forget();
+    Box::pin(locks::forget_all(session)).await;
     session.memory.named_mut().clear();
     session.settings.forget();
     session.work.forget_choices();

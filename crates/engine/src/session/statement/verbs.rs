@@ -8,6 +8,7 @@ use pando_sql::ast::Transaction;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
+use crate::session::connections::locks;
 use crate::session::cursors::{close, settle};
 use crate::session::errors::no_transaction;
 use crate::session::reply::made;
@@ -96,6 +97,9 @@ async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dial
     let result = session.work.transaction_mut().release(name, dialect).await;
     or_fail(session, result).await?;
     session.work.base_mut().release(name);
+    if let Some(before) = session.settings.depth_of(name) {
+        session.locks.release(before);
+    }
     session.settings.unmark(name);
     let result = change_modes::tell_read_only_again(session).await;
     or_fail(session, result).await?;
@@ -115,6 +119,9 @@ async fn return_to_savepoint(
     let result = session.work.transaction_mut().rollback_to(name, dialect).await;
     or_fail(session, result).await?;
     session.temporary.doubt_temporaries();
+    if let Some(before) = session.settings.depth_of(name) {
+        Box::pin(locks::free_behind(session, before)).await;
+    }
     let result = base::return_in_base(session, name).await;
     or_fail(session, result).await?;
     let result = match session.settings.return_to_mark(name, dialect) {

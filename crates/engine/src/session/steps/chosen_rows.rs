@@ -84,7 +84,7 @@ async fn chosen_rows_steps(
             })
         };
         let reading = given.part(placeholder, &choice.read_parameters, Vec::new());
-        told.extend(frame::read_step(session, live, &choice.read, reading, &mut take).await?);
+        told.extend(frame::read_choice(session, live, &choice.read, reading, &mut take).await?);
         left = left.saturating_sub(answer.size());
         answers.push(answer.finish());
     }

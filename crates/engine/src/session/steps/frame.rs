@@ -9,9 +9,9 @@ use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 use pando_kernel::session::TransactionState;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
-use crate::plan::Purpose;
+use crate::plan::{Purpose, Steps};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -20,7 +20,10 @@ use crate::session::given::{Given, Run};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
+use crate::session::run::on_units::Ran;
 use crate::session::run::{entry, on_units, ready};
+use crate::session::statement::{counters, numbers};
+use crate::session::steps::locked_rows;
 use crate::session::transaction::{Opened, attend, begin};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
@@ -35,6 +38,8 @@ pub(in crate::session) struct Kept {
     savepoint: bool,
     /// What the client is told of the statement.
     tag: &'static str,
+    /// It is a query.
+    selects: bool,
 }
 
 /// What the steps came to.
@@ -139,6 +144,7 @@ pub(in crate::session) async fn begin_steps(
         aside: session.outbox.set_aside(),
         savepoint,
         tag: command_tag::tag(&stmt.kind),
+        selects: matches!(stmt.kind, Kind::Select(_)),
     })
 }
 
@@ -171,7 +177,7 @@ pub(in crate::session) async fn end_steps(
         session.place.facts_mut().last_insert_id = stepped.key;
     }
     session.outbox.tell_all(stepped.told);
-    let verb = Verb { tag: kept.tag, gives_keys: true, ..Verb::default() };
+    let verb = Verb { tag: kept.tag, selects: kept.selects, gives_keys: true, ..Verb::default() };
     finish::conclude(session, stepped.completion, &verb).await
 }
 
@@ -206,7 +212,6 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
 }
 
 /// Runs a query as a step, and gives its columns alone and then with its rows to `take`. Result: its notices.
-#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
 pub(in crate::session) async fn read_step(
     session: &mut Session,
     live: &LiveDatabase,
@@ -218,6 +223,47 @@ pub(in crate::session) async fn read_step(
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let given = Given { is_step: true, ..given };
     Box::pin(on_units::run_as_one(session, &stmt, given)).await?;
+    read_reply(session, take).await
+}
+
+/// As [`read_step`], of a query that chooses rows: where it locks the first ones of several shards, no others are locked.
+pub(in crate::session) async fn read_choice(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    text: &str,
+    given: Given,
+    take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
+) -> Result<Vec<Event>> {
+    let stmt =
+        pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    let mut given = Given { is_step: true, ..given };
+    let found = match Box::pin(on_units::run(session, &stmt, &mut given)).await? {
+        Ran::Started => return read_reply(session, take).await,
+        Ran::Retold(_) => return Err(Error::internal("a COPY of a table is no step")),
+        Ran::InSteps(found) => found,
+    };
+    match found.steps {
+        Steps::LockedRows(parts) if locked_rows::may_step(session, live) => {
+            Box::pin(locked_rows::read_locked(session, live, &given, &parts, take)).await
+        }
+        Steps::LockedRows(parts) => {
+            on_units::run_merged(session, &stmt, &given, *parts.merged).await?;
+            read_reply(session, take).await
+        }
+        Steps::InsertSelect(_)
+        | Steps::MoveRows(_)
+        | Steps::ChosenRows(_)
+        | Steps::FirstRows(_)
+        | Steps::Locks(_) => Err(found.refusal),
+    }
+}
+
+/// Reads a step's reply to its end.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
+async fn read_reply(
+    session: &mut Session,
+    take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
+) -> Result<Vec<Event>> {
     let mut notices = Vec::new();
     let mut columns: Option<Columns> = None;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
@@ -252,11 +298,28 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
-    let plan = Box::pin(ready::single_plan(session, live, &stmt, given, Purpose::Run)).await?;
+    let counted = match stmt.counts {
+        true => Box::pin(numbers::counted(session, live, &stmt, given)).await?,
+        false => None,
+    };
+    let (stmt, given) = match &counted {
+        Some((stmt, given)) => (stmt, given),
+        None => (&stmt, given),
+    };
+    let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
+    let own: (Statement, Given);
+    let (stmt, given, plan) = match planned {
+        Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
+            let counted = counters::counted(session, live, stmt, given, refusal);
+            own = Box::pin(counted).await?;
+            let plan = ready::single_plan(session, live, &own.0, &own.1, Purpose::Run);
+            (&own.0, &own.1, Box::pin(plan).await?)
+        }
+        planned => (stmt, given, planned?),
+    };
     let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(entry::run_plan(session, Run { live, stmt: &stmt, plan: &Arc::new(plan) }, &mut own))
-        .await?;
+    Box::pin(entry::run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut own)).await?;
     let mut held = 0;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {

@@ -13,7 +13,9 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, assembly, planning};
-use crate::session::steps::{chosen_rows, first_rows, frame, insert_select, move_rows};
+use crate::session::steps::{
+    chosen_rows, first_rows, frame, insert_select, lock_calls, locked_rows, move_rows,
+};
 use crate::session::transaction::base;
 
 /// Runs a statement in steps: all that can be known without its rows is asked before the first of them is read.
@@ -24,6 +26,18 @@ pub(in crate::session) async fn start_in_steps(
     given: &Given,
     steps: Steps,
 ) -> Result<()> {
+    let steps = match steps {
+        Steps::Locks(parts) => {
+            return lock_calls::start_lock_calls(session, live, given, &parts).await;
+        }
+        Steps::LockedRows(parts) => {
+            return locked_rows::start_locked_rows(session, live, stmt, given, parts).await;
+        }
+        others @ (Steps::InsertSelect(_)
+        | Steps::MoveRows(_)
+        | Steps::ChosenRows(_)
+        | Steps::FirstRows(_)) => others,
+    };
     admission::admit_change(session, live, stmt)?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     frame::refuse_cut_reads(session, live)?;
@@ -41,6 +55,7 @@ pub(in crate::session) async fn start_in_steps(
         Steps::FirstRows(parts) => {
             first_rows::start_first_rows(session, live, stmt, given, &parts).await
         }
+        Steps::Locks(_) | Steps::LockedRows(_) => Err(Error::internal("locks are taken before")),
     }
 }
 
@@ -62,7 +77,9 @@ pub(in crate::session) async fn describe_in_steps(
             Ok(Description { parameters: Vec::new(), columns: None })
         }
         // With parameters it is described as it would run on one shard.
-        Steps::MoveRows(_) | Steps::FirstRows(_) => Err(found.refusal),
+        Steps::MoveRows(_) | Steps::FirstRows(_) | Steps::Locks(_) | Steps::LockedRows(_) => {
+            Err(found.refusal)
+        }
     }
 }
 
@@ -74,6 +91,7 @@ pub(in crate::session) async fn shown_steps(
     given: &Given,
     steps: Steps,
 ) -> Result<Vec<Unit>> {
+    let mut units = Vec::new();
     let texts = match steps {
         Steps::InsertSelect(parts) => vec![(parts.query, parts.query_parameters)],
         Steps::MoveRows(table) => {
@@ -87,9 +105,16 @@ pub(in crate::session) async fn shown_steps(
             reads.map(|choice| (choice.read, choice.read_parameters)).collect()
         }
         Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
+        Steps::Locks(parts) => {
+            units = lock_calls::shown_calls(live, given, &parts)?;
+            Vec::new()
+        }
+        Steps::LockedRows(parts) => {
+            let text = format!("{}{}", parts.candidates, locked_rows::first_page(given, &parts)?);
+            vec![(text.into(), parts.candidate_parameters)]
+        }
     };
     let syntax = live.database.dialect.syntax();
-    let mut units = Vec::new();
     for (text, parameters) in texts {
         let step = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
         let mut own = given.part(syntax.placeholder, &parameters, Vec::new());

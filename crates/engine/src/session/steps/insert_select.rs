@@ -18,6 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{describe, planning};
+use crate::session::statement::counters;
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped};
 
@@ -52,7 +53,12 @@ async fn target_is_fit(
     let template = template(live, stmt, parts)?;
     let given = Given::default();
     let planned = Box::pin(planning::planned(session, live, &template, &given, Purpose::Describe));
-    match planned.await? {
+    let planned = match planned.await {
+        // Its rows will have numbers.
+        Err(refusal) if counters::is_uncounted(&template, &refusal) => return Ok(()),
+        planned => planned?,
+    };
+    match planned {
         Planned::Run(_) => Ok(()),
         Planned::Steps(found) => Err(found.refusal),
         Planned::Assembly(_) | Planned::Needs(_) => Err(Error::unsupported(

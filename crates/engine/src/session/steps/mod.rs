@@ -5,4 +5,6 @@ pub(in crate::session) mod first_rows;
 pub(in crate::session) mod frame;
 pub(in crate::session) mod in_steps;
 pub(in crate::session) mod insert_select;
+pub(in crate::session) mod lock_calls;
+pub(in crate::session) mod locked_rows;
 pub(in crate::session) mod move_rows;

@@ -5,6 +5,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use crate::handle::Manner;
 
 use crate::session::Session;
+use crate::session::connections::locks;
 use crate::session::cursors::close;
 use crate::session::reply::warnings;
 use crate::session::transaction::{base, end};
@@ -69,6 +70,7 @@ pub(in crate::session) async fn forfeit(session: &mut Session) {
     let ended = session.work.transaction.forfeit().await;
     session.place.handle().lets_go();
     session.place.handle().parts();
+    locks::free_transactions(session).await;
     if let Err(error) = end::parted(session, ended) {
         tracing::debug!(%error, "a failed transaction could not be rolled back in order");
     }

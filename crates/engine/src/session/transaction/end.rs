@@ -6,6 +6,7 @@ use pando_transaction::{Ended, Outcome};
 use crate::handle::Manner;
 
 use crate::session::Session;
+use crate::session::connections::locks;
 use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::transaction::{End, Opened, base, deferred, definition, units};
@@ -109,7 +110,12 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
     for connection in session.work.transaction.connections() {
         session.place.handle().runs_on(connection, Manner::Leave)?;
     }
-    let parts = base::end_base(session, end).await;
+    let stand = match end {
+        End::Commit if session.locks.are_there() => Box::pin(locks::stand(session)).await,
+        End::Commit | End::RollBack => Ok(()),
+    };
+    let end = if stand.is_ok() { end } else { End::RollBack };
+    let parts = base::end_base(session, end).await.and(stand);
     let commit = end == End::Commit && parts.is_ok();
     let ended: Ended = if commit {
         session.work.transaction.commit().await
@@ -118,6 +124,7 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
     };
     session.place.handle().lets_go();
     session.place.handle().parts();
+    Box::pin(locks::free_transactions(session)).await;
     let outcome = parts.and(parted(session, ended));
     if let Err(error) = &outcome {
         units::learn_of_loss(session, error);

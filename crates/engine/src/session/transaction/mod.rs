@@ -9,6 +9,7 @@ pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
 pub(in crate::session) mod hours;
+pub(in crate::session) mod locks;
 pub(in crate::session) mod modes;
 pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;

@@ -16,6 +16,9 @@ impl Parser<'_> {
         define.temporary = temporary;
         match object {
             ObjectKind::Table => self.create_table(&mut define)?,
+            ObjectKind::Index if word == Keyword::STATISTICS => {
+                self.create_statistics(&mut define)?;
+            }
             ObjectKind::Index => self.create_index(&mut define)?,
             ObjectKind::View => self.create_view(&mut define)?,
             ObjectKind::Database | ObjectKind::Schema | ObjectKind::Sequence => {
@@ -178,7 +181,23 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// POLICY, RULE, STATISTICS, PUBLICATION, TYPE, EXTENSION, …
+    /// `[IF NOT EXISTS] [name] [(kinds)] ON columns FROM t`.
+    fn create_statistics(&mut self, define: &mut Define) -> Result<()> {
+        self.if_exists(define);
+        if self.is_identifier() && !self.is(Keyword::ON) {
+            define.names.push(self.object_name("a name")?);
+        }
+        while !self.is_end() && !self.eat(Keyword::FROM) {
+            self.advance();
+        }
+        if self.is_identifier() {
+            define.on = Some(self.object_name("a table")?);
+        }
+        self.skip_rest();
+        Ok(())
+    }
+
+    /// POLICY, RULE, PUBLICATION, TYPE, EXTENSION, …
     fn create_other(&mut self, define: &mut Define) -> Result<()> {
         use Keyword::*;
         let of = self.advance().keyword;
@@ -193,7 +212,6 @@ impl Parser<'_> {
         let before_table = match of {
             POLICY => ON,
             RULE => TO,
-            STATISTICS => FROM,
             PUBLICATION => TABLE,
             _ => {
                 self.skip_rest();

@@ -18,6 +18,7 @@ use crate::plan::parse::parsed;
 use crate::plan::{Plan, any_unit};
 pub(in crate::plan) use merge::merge;
 pub(crate) use stand::shown_at;
+pub(in crate::plan) use stand::tables;
 use stand::{Chosen, Shower};
 
 /// Where a question goes.
@@ -108,15 +109,23 @@ fn query_of(kind: &Kind) -> Option<&Query> {
 pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Option<Need>> {
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(None) };
     for unit in &mut plan.units {
-        let number = number_of(ctx, &unit.target.unit);
+        let number = stand::number_of(ctx, &unit.target.unit);
         let shown = stand::shown_at(ctx.database, &unit.target.unit);
         let columns = stand::columns_at(ctx.database, &unit.target.unit);
+        let numbers = match number > 0 && ctx.dialect.numbering().is_some() {
+            true => ctx.catalog.numbers(&unit.target.unit),
+            false => Some(Arc::default()),
+        };
+        let Some(numbers) = numbers else {
+            return Ok(Some(Need::Numbers(Arc::clone(&unit.target.unit))));
+        };
         let view = View {
             database: &ctx.database.name,
             facts: &ctx.session.facts,
             number,
             tables: &shown,
             columns: &columns,
+            numbers: (number > 0).then_some(&*numbers),
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;
@@ -137,8 +146,4 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
         }
     }
     Ok(None)
-}
-
-fn number_of(ctx: &Context<'_>, unit: &str) -> usize {
-    ctx.database.units.iter().position(|known| &**known == unit).unwrap_or(0)
 }

@@ -18,6 +18,11 @@ pub(super) enum Shower {
     Unread,
 }
 
+/// A unit's place among its database's units.
+pub(super) fn number_of(ctx: &Context<'_>, unit: &str) -> usize {
+    ctx.database.units.iter().position(|known| &**known == unit).unwrap_or(0)
+}
+
 /// The unit that shows a table.
 pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
     if let Some(known) = tables(ctx.database).find(|known| known.name.eq_ignore_ascii_case(table)) {
@@ -36,7 +41,7 @@ pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
     }
 }
 
-fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
+pub(in crate::plan) fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
     database.features.iter().flat_map(|feature| feature.tables())
 }
 

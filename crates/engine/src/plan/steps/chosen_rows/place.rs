@@ -43,7 +43,7 @@ pub(super) struct Parts<'a> {
     /// The tables that are changed; none where that is not one.
     pub(super) targets: Vec<&'a Table>,
     pub(super) factors: Vec<&'a TableFactor>,
-    filter: Option<&'a Expr>,
+    pub(super) filter: Option<&'a Expr>,
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only two statements change rows in place")]

@@ -373,5 +373,6 @@ fn fits(name: &ObjectName) -> Option<()> {
 }
 
 fn fit(name: &Ident) -> bool {
-    name.value.len() <= LONGEST_NAME
+    // As it is written: the name has been shortened.
+    (name.span.end - name.span.start) as usize <= LONGEST_NAME
 }

@@ -10,8 +10,8 @@ use crate::execute::{Channel, sum, unshare};
 use crate::plan::{Plan, Unit};
 
 use crate::session::Session;
-use crate::session::connections::release;
 use crate::session::connections::release::hand_back_apart;
+use crate::session::connections::{locks, release};
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
 use crate::session::reply::warnings;
@@ -182,6 +182,7 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
         Box::pin(end::look_whether_ended(session)).await?;
     }
     session.temporary.note_temporaries(Ran::Well);
+    free_locks(session).await;
     if verb.defines
         && let Some(live) = session.place.current().cloned()
     {
@@ -234,6 +235,7 @@ pub(in crate::session) async fn fail_statement(session: &mut Session, error: Err
     warnings::note_error(session, &error);
     session.place.counts_rows(-1);
     session.temporary.note_temporaries(Ran::Badly);
+    free_locks(session).await;
     if session.work.is_defining() {
         Box::pin(definition::end_definition(session)).await;
     }
@@ -264,6 +266,13 @@ pub(in crate::session) async fn fail_statement(session: &mut Session, error: Err
     error
 }
 
+/// Frees the locks of a transaction that was only the statement's.
+pub(in crate::session) async fn free_locks(session: &mut Session) {
+    if session.locks.are_there() && session.work.is_idle() {
+        Box::pin(locks::free_transactions(session)).await;
+    }
+}
+
 /// Drops what is left of an earlier reply.
 pub(in crate::session) async fn abandon(session: &mut Session) {
     session.outbox.forget_request();
@@ -273,6 +282,7 @@ pub(in crate::session) async fn abandon(session: &mut Session) {
         if session.work.opened() == Opened::Statement && !session.work.is_idle() {
             end::roll_back(session).await;
         }
+        free_locks(session).await;
     }
 }
 

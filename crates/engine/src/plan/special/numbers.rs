@@ -1,0 +1,489 @@
+//! Numbers of sequences. Each sequence has one home, a storage unit whose sequence gives out the numbers for all: what a statement is to have of them is asked
+//! there before it is planned, and stands in its text as literals then.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::insert::by_place;
+use pando_kernel::route::{GeneratedKeys, Need, UnitName};
+use pando_sql::ast::{
+    Expr, Function, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
+    SelectItem, Statement,
+};
+use pando_sql::{Edits, Span, tokenize, visit};
+
+use crate::plan::about::writer_of;
+use crate::plan::{Planned, labels, rewrite};
+
+use super::catalogue::tables;
+
+/// What a call does with its sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// Takes the next number.
+    Next,
+    /// Tells the number that the session was told last.
+    Current,
+    /// Sets the sequence.
+    Set,
+}
+
+/// A sequence that a statement names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// What it is looked up by.
+    pub(crate) key: String,
+    /// How the statement writes it.
+    pub(crate) written: String,
+    /// Its home.
+    pub(crate) home: UnitName,
+    /// The server knows it by another name than the statement's: it is the first shard's, and counts for the table.
+    pub(crate) is_renamed: bool,
+}
+
+/// A call in a statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) span: Span,
+    pub(crate) verb: Verb,
+    /// What names the sequence.
+    pub(crate) argument: Option<Span>,
+    /// `None` in `lastval()`, which speaks of whichever was last.
+    pub(crate) sequence: Option<Named>,
+    /// It is evaluated once, and not for each row of a query.
+    pub(crate) once: bool,
+    /// It is in a column of a query, whose type hangs on its own.
+    pub(crate) shown: bool,
+    /// What [`Verb::Set`] leaves as the session's current number; `None` where that is not written there.
+    pub(crate) sets: Option<i64>,
+}
+
+/// The calls of a statement that are about sequences Pando knows of, in the order of the text. None where there is one unit only, whose connections count.
+pub(crate) fn calls(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+) -> Result<std::result::Result<Vec<Call>, Need>> {
+    if !stmt.counts || ctx.database.units.len() < 2 || ctx.dialect.sequences().is_none() {
+        return Ok(Ok(Vec::new()));
+    }
+    let mut found = Vec::new();
+    visit::exprs(&stmt.kind, &mut |expr| {
+        if let Node::Function(call) = &expr.node
+            && let Some(verb) = verb(call)
+        {
+            found.push((expr.span, verb, &**call));
+        }
+    });
+    if found.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
+    let Some(known) = ctx.catalog.sequences() else { return Ok(Err(Need::Tables)) };
+    let places = Places::of(stmt);
+    let mut list = Vec::new();
+    for (span, verb, call) in found {
+        let sequence = match call.arguments.first() {
+            None => None,
+            Some(argument) => match named(ctx, &known, stmt, argument)? {
+                // The server says that there is none.
+                None => continue,
+                named => named,
+            },
+        };
+        let inside = |scope: &Span| scope.start <= span.start && span.end <= scope.end;
+        let once = !places.per_row.iter().any(inside);
+        let shown = places.items.iter().any(inside);
+        let argument = call.arguments.first().map(|argument| argument.span);
+        let sets = set_to(call);
+        list.push(Call { span, verb, argument, sequence, once, shown, sets });
+    }
+    list.sort_by_key(|call| call.span.start);
+    Ok(Ok(list))
+}
+
+fn verb(call: &Function) -> Option<Verb> {
+    let [.., name] = &call.name.parts[..] else { return None };
+    match name.value.to_ascii_lowercase().as_str() {
+        "nextval" if call.arguments.len() == 1 => Some(Verb::Next),
+        "currval" if call.arguments.len() == 1 => Some(Verb::Current),
+        "lastval" if call.arguments.len() <= 1 => Some(Verb::Current),
+        "setval" if call.arguments.len() > 1 => Some(Verb::Set),
+        _ => None,
+    }
+}
+
+/// The number that a call of setval gives the session, where it is written there.
+fn set_to(call: &Function) -> Option<i64> {
+    let [_, value, rest @ ..] = &call.arguments[..] else { return None };
+    let Node::Literal(Literal::Integer(number)) = value.node else { return None };
+    match rest.first().map(|called| &called.node) {
+        None | Some(Node::Literal(Literal::Boolean(true) | Literal::Integer(1))) => Some(number),
+        Some(_) => None,
+    }
+}
+
+/// The sequence that an argument names; `None` for one that no unit has, or that is the session's own.
+///
+/// # Errors
+/// `Refused` for one whose name is not written there.
+fn named(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    stmt: &Statement,
+    argument: &Expr,
+) -> Result<Option<Named>> {
+    let written = argument.span.of(&stmt.text);
+    let name = match text(argument) {
+        Some(text) => last_part(text),
+        None if ctx.dialect.error_fails_transaction() => {
+            return Err(Error::unsupported(
+                30001,
+                "a sequence whose name is not written in the statement as a string is not found",
+                "write it: nextval('name')",
+            ));
+        }
+        None => last_part(written),
+    };
+    let key = ctx.dialect.syntax().table_key(&name);
+    let own = ctx.session.temporaries.as_deref();
+    if own.is_some_and(|own| own.names.contains(&key)) {
+        return Ok(None);
+    }
+    let home = known.get(&key).and_then(|units| units.first());
+    let home = home.map(|unit| writer_of(ctx.database, Arc::clone(unit)));
+    Ok(match home {
+        Some(home) => Some(Named { key, written: written.to_owned(), home, is_renamed: false }),
+        None => of_first_shard(ctx, known, key),
+    })
+}
+
+/// The sequence of a table's first shard, named as one server would name the table's.
+fn of_first_shard(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    key: String,
+) -> Option<Named> {
+    let syntax = ctx.dialect.syntax();
+    tables(ctx.database).find_map(|table| {
+        let rest = key.strip_prefix(&syntax.table_key(&table.name))?;
+        let node = table.nodes.first().filter(|_| rest.starts_with('_'))?;
+        let actual = syntax.table_key(&format!("{}{rest}", node.table));
+        known.get(&actual)?.contains(&node.unit).then(|| Named {
+            key: key.clone(),
+            written: ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&actual))),
+            home: writer_of(ctx.database, Arc::clone(&node.unit)),
+            is_renamed: true,
+        })
+    })
+}
+
+/// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.
+pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
+    let words = ctx.dialect.sequences()?;
+    let key = |name: &str| ctx.dialect.syntax().table_key(name);
+    let table = tables(ctx.database).find(|table| key(&table.name) == filled.table)?;
+    let node = table.nodes.first()?;
+    let names = [&*node.table, &node.table.to_lowercase()].map(|name| ctx.dialect.quote(name));
+    Some(Named {
+        key: format!("{}_{}_seq", filled.table, filled.column),
+        written: words.counter(&names, &filled.column)?,
+        home: writer_of(ctx.database, Arc::clone(&node.unit)),
+        is_renamed: true,
+    })
+}
+
+/// The string that names a sequence, whatever it is cast to.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn text(expr: &Expr) -> Option<&str> {
+    match &expr.node {
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => text(inner),
+        Node::Literal(Literal::Text(text) | Literal::Typed(_, text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The last name of a dotted one, as it is looked up.
+fn last_part(dotted: &str) -> String {
+    let (mut part, mut quote) = (String::new(), None);
+    for letter in dotted.trim().chars() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '"' | '`') => quote = Some(letter),
+            (None, '.') => part.clear(),
+            (None, _) => part.extend(letter.to_lowercase()),
+            (Some(_), _) => part.push(letter),
+        }
+    }
+    part.trim().to_owned()
+}
+
+/// Where a statement evaluates what.
+#[derive(Default)]
+struct Places {
+    /// The parts that are evaluated for each of several rows.
+    per_row: Vec<Span>,
+    /// Columns of queries.
+    items: Vec<Span>,
+}
+
+impl Places {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+    fn of(stmt: &Statement) -> Self {
+        let mut places = Self::default();
+        places.of_kind(&stmt.kind, Span::new(0, u32::MAX));
+        visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
+            Node::Subquery(query) | Node::InQuery { query, .. } | Node::Exists(query) => {
+                places.of_query(query);
+            }
+            _ => {}
+        });
+        places
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "others may evaluate anything for each row")]
+    fn of_kind(&mut self, kind: &Kind, span: Span) {
+        match kind {
+            Kind::Select(query) => self.of_query(query),
+            Kind::Insert(insert) => self.of_insert(insert, span),
+            Kind::Explain { inner, .. } => self.of_kind(inner, span),
+            _ => self.per_row.push(span),
+        }
+    }
+
+    fn of_query(&mut self, query: &Query) {
+        for cte in &query.with {
+            self.of_kind(&cte.body, cte.span);
+        }
+        match &query.body {
+            QueryBody::Select(select) => {
+                if !select.from.is_empty() {
+                    self.per_row.push(query.span);
+                }
+                self.items.extend(select.items.iter().filter_map(|item| match item {
+                    SelectItem::Expr { expr, .. } => Some(expr.span),
+                    SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+                }));
+            }
+            QueryBody::Set { left, right, .. } => {
+                self.of_query(left);
+                self.of_query(right);
+            }
+            QueryBody::Values(_) => {}
+        }
+    }
+
+    /// Rows of VALUES have each their own calls; what stands behind them may be evaluated for any of them.
+    fn of_insert(&mut self, insert: &Insert, span: Span) {
+        for cte in &insert.with {
+            self.of_kind(&cte.body, cte.span);
+        }
+        match &insert.source {
+            InsertSource::Values { span: values, .. } => {
+                self.per_row.push(Span::new(values.end, span.end));
+            }
+            InsertSource::Query(query) => {
+                self.of_query(query);
+                self.per_row.push(Span::new(query.span.end, span.end));
+            }
+            InsertSource::Set(_) | InsertSource::Default => {}
+        }
+    }
+}
+
+/// The units that have a sequence.
+pub(crate) fn standing(ctx: &Context<'_>, key: &str) -> std::result::Result<Vec<UnitName>, Need> {
+    let known = ctx.catalog.sequences().ok_or(Need::Tables)?;
+    Ok(known.get(key).cloned().unwrap_or_default())
+}
+
+/// The unit of a query without tables that is about one sequence.
+pub(in crate::plan) fn home(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+) -> Result<std::result::Result<Option<UnitName>, Need>> {
+    if !matches!(stmt.kind, Kind::Select(_)) {
+        return Ok(Ok(None));
+    }
+    let calls = match calls(ctx, stmt)? {
+        Ok(calls) => calls,
+        Err(need) => return Ok(Err(need)),
+    };
+    Ok(Ok(calls.into_iter().find_map(|call| call.sequence).map(|sequence| sequence.home)))
+}
+
+/// The statement's text with these in the places of calls, under the labels that those have.
+pub(crate) fn written(ctx: &Context<'_>, stmt: &Statement, put: &[(Span, String)]) -> String {
+    let labelled = labels::labelled(ctx, stmt);
+    let mut edits = Edits::default();
+    for (span, literal) in put {
+        let called = span.of(&stmt.text).split('(').next().unwrap_or_default();
+        let name = last_part(called);
+        edits.replace(*span, rewrite::labelled(ctx, stmt, (*span, &name), literal.clone()));
+    }
+    labels::keep(ctx, stmt, &labelled, &mut edits);
+    edits.apply(&stmt.text)
+}
+
+/// A column of an INSERT that is left to be counted.
+#[derive(Debug, Clone)]
+pub(crate) struct Filled {
+    /// The logic table's key.
+    pub(crate) table: String,
+    pub(crate) column: String,
+    /// By rows, whether they leave it.
+    pub(crate) rows: Vec<bool>,
+    /// One for each row that leaves it.
+    pub(crate) numbers: Vec<i64>,
+}
+
+/// The columns that rows of an INSERT leave to be counted, yet without numbers.
+pub(crate) fn wanting(
+    ctx: &Context<'_>,
+    insert: &Insert,
+    text: &str,
+) -> std::result::Result<Vec<Filled>, Need> {
+    let table = insert.table.name.key();
+    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
+    let InsertSource::Values { rows, .. } = &insert.source else { return Ok(Vec::new()) };
+    let mut wanting = Vec::new();
+    for (place, column) in known.iter().enumerate().filter(|(_, column)| column.auto_increment) {
+        let at = match &insert.columns {
+            Some(listed) => {
+                listed.iter().position(|name| name.value.eq_ignore_ascii_case(&column.name))
+            }
+            None => Some(place),
+        };
+        let is_left = |row: &InsertRow| {
+            let value = at.and_then(|at| row.value(at, text, ctx.dialect.syntax()));
+            value.is_none_or(|value| matches!(value.node, Node::Default))
+        };
+        let rows: Vec<bool> = rows.iter().map(is_left).collect();
+        if rows.contains(&true) {
+            let (table, column) = (table.clone(), column.name.clone());
+            wanting.push(Filled { table, column, rows, numbers: Vec::new() });
+        }
+    }
+    Ok(wanting)
+}
+
+/// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.
+///
+/// # Errors
+/// `Internal` where its columns are no longer known.
+pub(crate) fn filled(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    columns: &[Filled],
+) -> Result<std::result::Result<Option<String>, Need>> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
+    let InsertSource::Values { rows, span } = &insert.source else { return Ok(Ok(None)) };
+    let table = insert.table.name.key();
+    let Some(known) = ctx.catalog.columns(&table) else { return Ok(Err(Need::Columns(table))) };
+    let before = Span::new(insert.columns_span.end, span.start).of(&stmt.text);
+    if columns.is_empty() || before.to_ascii_uppercase().contains("OVERRIDING") {
+        return Ok(Ok(None));
+    }
+    let mut edits = Edits::default();
+    for column in columns {
+        let mut numbers = column.numbers.iter();
+        let values = column.rows.iter().map(|is_left| match is_left {
+            true => numbers.next().map_or(Value::Null, |number| Value::Int(*number)),
+            false => Value::Null,
+        });
+        let keys = GeneratedKeys { column: column.column.clone(), values: values.collect() };
+        rewrite::generated_keys(ctx, (insert, &stmt.text), &keys, &mut edits)?;
+    }
+    let mut head = String::new();
+    if insert.columns.is_none() {
+        let width = rows.iter().map(InsertRow::width).max().unwrap_or_default();
+        let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
+        let others = columns.iter().map(|column| &*column.column);
+        let others: Vec<&str> = others.filter(|other| !names.contains(other)).collect();
+        names.extend(others);
+        let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
+        head = format!(" ({})", names.join(", "));
+    }
+    // A server takes no value for a column that it always counts, unless it is told that this is its own.
+    if columns.iter().all(|column| !column.rows.contains(&false)) {
+        head.push_str(" OVERRIDING SYSTEM VALUE");
+    }
+    edits.replace(Span::at(insert.columns_span.end), head);
+    Ok(Ok(Some(edits.apply(&stmt.text))))
+}
+
+/// Refuses what would have units count that are not the sequence's home: what is left of calls is evaluated where rows are.
+///
+/// # Errors
+/// `SpansShards`, by which other ways are tried.
+pub(in crate::plan) fn at_home(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    planned: Planned,
+) -> Result<Planned> {
+    if !stmt.counts || matches!(planned, Planned::Needs(_)) {
+        return Ok(planned);
+    }
+    if let Kind::Define(_) = stmt.kind {
+        return defaults_at_home(ctx, stmt, planned);
+    }
+    let calls = match calls(ctx, stmt)? {
+        Ok(calls) => calls,
+        Err(need) => return Ok(Planned::Needs(need)),
+    };
+    let mut counting = calls.iter().filter(|call| call.verb != Verb::Current);
+    let away = counting.find_map(|call| {
+        let named = call.sequence.as_ref()?;
+        let is_there = match &planned {
+            Planned::Run(plan) => plan.units.iter().all(|unit| unit.target.unit == named.home),
+            Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => false,
+        };
+        (!is_there).then_some(named)
+    });
+    match away {
+        None => Ok(planned),
+        Some(named) => Err(Error::spans_shards(
+            30001,
+            format!(
+                "sequence `{}` counts on storage unit `{}`, and this statement would take its numbers row by row elsewhere",
+                named.key, named.home
+            ),
+            "take the numbers first: INSERT … SELECT nextval(…), …, or SELECT nextval(…) FROM generate_series(1, n)",
+        )),
+    }
+}
+
+/// Refuses a table whose default would count where its sequence is not.
+fn defaults_at_home(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Result<Planned> {
+    let Planned::Run(plan) = &planned else { return Ok(planned) };
+    let (true, Ok(tokens)) =
+        (ctx.database.units.len() > 1, tokenize(&stmt.text, ctx.dialect.syntax()))
+    else {
+        return Ok(planned);
+    };
+    let words: Vec<&str> = tokens.list.iter().map(|token| token.span.of(&stmt.text)).collect();
+    for three in words.windows(3) {
+        let [called, "(", name] = three else { continue };
+        if !called.eq_ignore_ascii_case("nextval") {
+            continue;
+        }
+        let key = ctx.dialect.syntax().table_key(&last_part(name.trim_matches('\'')));
+        let units = match standing(ctx, &key) {
+            Ok(units) => units,
+            Err(need) => return Ok(Planned::Needs(need)),
+        };
+        let away = plan.units.iter().find(|unit| !units.contains(&unit.target.unit));
+        if let (Some(home), Some(away)) = (units.first(), away) {
+            return Err(Error::unsupported(
+                30001,
+                format!(
+                    "sequence `{key}` counts on storage unit `{home}`, and a default cannot ask for its numbers on `{}`",
+                    away.target.unit
+                ),
+                "give it to the table first: ALTER SEQUENCE … OWNED BY table.column; or use serial",
+            ));
+        }
+    }
+    Ok(planned)
+}

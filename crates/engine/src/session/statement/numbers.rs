@@ -1,0 +1,260 @@
+//! Numbers of sequences: asked of the sequence's home before the statement that takes them is planned, and written into its text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::request::Prepared;
+use pando_kernel::sequences::Sequences;
+use pando_sql::Span;
+use pando_sql::ast::{Kind, Statement};
+
+use crate::plan;
+use crate::plan::numbers::{Call, Named, Verb};
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::connections::ask;
+use crate::session::cursors::settle;
+use crate::session::given::Given;
+use crate::session::run::{admission, context, find_out};
+use crate::session::settings::numbers::Current;
+
+/// Numbers that a statement takes, by sequence.
+type Taken = HashMap<String, std::vec::IntoIter<i64>>;
+
+/// Numbers that one statement may take.
+const MOST: usize = 1 << 20;
+
+/// A statement with the numbers that it takes in its text; `None` for one that takes none, or whose server is to count row by row.
+///
+/// # Errors
+/// What the units say, and the family's error for a current number where the session was told none.
+///
+/// # Cancel safety
+/// Numbers that were asked for are lost, as those of a statement that fails.
+pub(in crate::session) async fn counted(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<Option<(Statement, Given)>> {
+    if !stmt.counts || live.database.units.len() < 2 || matches!(stmt.kind, Kind::Define(_)) {
+        return Ok(None);
+    }
+    session.work.refuse_if_failed()?;
+    let calls = found(session, live, stmt, Some(given)).await?;
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    settle::settle_cursors(session).await?;
+    if given.awaits_admission {
+        admission::admit_change(session, live, stmt)?;
+    }
+    if sees_uncounted(session, live, &calls) {
+        let renamed = renamed(&calls);
+        let given = || Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+        return match renamed.is_empty() {
+            true => Ok(None),
+            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, given()))),
+        };
+    }
+    let taken = match is_run(&stmt.kind) {
+        true => taken(session, live, &calls).await?,
+        false => Taken::new(),
+    };
+    let put = literals(session, live, &calls, taken)?;
+    if put.is_empty() {
+        return Ok(None);
+    }
+    let stmt = with(session, live, stmt, &put)?;
+    let given = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+    Ok(Some((stmt, given)))
+}
+
+/// A prepared statement with any number in the place of those that it takes: what it takes and returns is the same.
+///
+/// # Errors
+/// What the units say.
+pub(in crate::session) async fn describable(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    prepared: &Arc<Prepared>,
+) -> Result<Option<Arc<Prepared>>> {
+    let stmt = &prepared.statement;
+    if !stmt.counts || live.database.units.len() < 2 || matches!(stmt.kind, Kind::Define(_)) {
+        return Ok(None);
+    }
+    let calls = found(session, live, stmt, None).await?;
+    if calls.iter().all(|call| call.verb == Verb::Set) {
+        return Ok(None);
+    }
+    let put: Vec<_> = calls
+        .iter()
+        .filter(|call| call.verb != Verb::Set)
+        .map(|call| Ok((call.span, literal(words(live)?, call, 0))))
+        .collect::<Result<_>>()?;
+    let stmt = with(session, live, stmt, &put)?;
+    let text = Arc::clone(&stmt.text);
+    Ok(Some(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec()))))
+}
+
+async fn found(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: Option<&Given>,
+) -> Result<Vec<Call>> {
+    find_out::find_out_until(session, live, given, |ctx| plan::numbers::calls(ctx, stmt)).await
+}
+
+fn words(live: &LiveDatabase) -> Result<&dyn Sequences> {
+    live.database.dialect.sequences().ok_or_else(|| Error::internal("a family without sequences"))
+}
+
+/// EXPLAIN shows how it would run, and takes nothing.
+fn is_run(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Explain { analyze: false, .. } | Kind::Preview(_))
+}
+
+/// Whether the server counts by itself, or sets what it counts by: what the session is told then is not seen here.
+fn sees_uncounted(session: &mut Session, live: &LiveDatabase, calls: &[Call]) -> bool {
+    let database = &*live.database.name;
+    let sets = calls.iter().any(|call| call.verb == Verb::Set);
+    let uncounted = |call: &&Call| call.verb != Verb::Current && (sets || !call.once);
+    for call in calls.iter().filter(uncounted) {
+        let Some(named) = &call.sequence else { continue };
+        match call.verb {
+            Verb::Set => session.numbers.set(database, &named.key, call.sets.filter(|_| call.once)),
+            Verb::Next | Verb::Current => session.numbers.give(database, &named.key, None),
+        }
+    }
+    sets || calls.iter().any(|call| call.verb == Verb::Next && !call.once)
+}
+
+/// What stands in the place of names that the server does not know.
+fn renamed(calls: &[Call]) -> Vec<(Span, String)> {
+    let renamed = |call: &Call| {
+        let named = call.sequence.as_ref().filter(|named| named.is_renamed)?;
+        Some((call.argument?, named.written.clone()))
+    };
+    calls.iter().filter_map(renamed).collect()
+}
+
+/// What stands in the place of each call.
+fn literals(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    calls: &[Call],
+    mut taken: Taken,
+) -> Result<Vec<(Span, String)>> {
+    let (words, database) = (words(live)?, &*live.database.name);
+    let mut put = Vec::new();
+    for call in calls {
+        let key = call.sequence.as_ref().map(|named| &*named.key);
+        let literal = match (call.verb, key) {
+            (Verb::Next, Some(key)) => {
+                let next = taken.get_mut(key).and_then(Iterator::next);
+                if let Some(number) = next {
+                    session.numbers.give(database, key, Some(number));
+                }
+                literal(words, call, next.unwrap_or_default())
+            }
+            (Verb::Current, key) => match session.numbers.current(database, key) {
+                Current::Told(number) => literal(words, call, number),
+                Current::Untold => words.untold(key)?,
+                Current::Unseen => {
+                    return Err(Error::unsupported(
+                        30001,
+                        "the session's current number was given by a statement that counts row by row, or set by one that computes it",
+                        "ask for the numbers by themselves: SELECT nextval(…)",
+                    ));
+                }
+            },
+            (Verb::Next | Verb::Set, _) => continue,
+        };
+        put.push((call.span, literal));
+    }
+    Ok(put)
+}
+
+fn literal(words: &dyn Sequences, call: &Call, number: i64) -> String {
+    if call.shown { words.shown(number) } else { words.number(number) }
+}
+
+/// The numbers that the calls take, by sequence, each asked for at once.
+async fn taken(session: &mut Session, live: &Arc<LiveDatabase>, calls: &[Call]) -> Result<Taken> {
+    let mut wanted: Vec<(&Named, usize)> = Vec::new();
+    for named in calls.iter().filter(|call| call.verb == Verb::Next) {
+        let Some(named) = &named.sequence else { continue };
+        match wanted.iter_mut().find(|(known, _)| known.key == named.key) {
+            Some((_, count)) => *count += 1,
+            None => wanted.push((named, 1)),
+        }
+    }
+    let mut taken = Taken::new();
+    for (named, count) in wanted {
+        let numbers = draw(session, live, named, count).await?;
+        if numbers.len() != count {
+            return Err(Error::internal("a sequence gave another number of numbers"));
+        }
+        taken.insert(named.key.clone(), numbers.into_iter());
+    }
+    Ok(taken)
+}
+
+fn number(row: &[Value]) -> Option<i64> {
+    match row {
+        [Value::Int(number)] => Some(*number),
+        [Value::UInt(number)] => i64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+fn with(
+    session: &Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+    put: &[(Span, String)],
+) -> Result<Statement> {
+    let text =
+        context::in_context(session, live, None, |ctx| plan::numbers::written(ctx, stmt, put));
+    pando_sql::parse(&text, live.database.dialect.syntax()).map_err(plan::unread)
+}
+
+/// So many numbers of a sequence, which the session is told; none where the server has no such sequence.
+///
+/// # Errors
+/// What the unit says.
+pub(in crate::session) async fn drawn(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    sequence: &Named,
+    count: usize,
+) -> Result<Vec<i64>> {
+    let numbers = draw(session, live, sequence, count).await?;
+    if let Some(last) = numbers.last() {
+        session.numbers.give(&live.database.name, &sequence.key, Some(*last));
+    }
+    Ok(numbers)
+}
+
+async fn draw(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    sequence: &Named,
+    count: usize,
+) -> Result<Vec<i64>> {
+    if count > MOST {
+        return Err(Error::unsupported(
+            30001,
+            format!("a statement that takes {count} numbers of `{}`", sequence.key),
+            "insert fewer rows at once",
+        ));
+    }
+    let text = words(live)?.next(&sequence.written, count);
+    let rows = ask::ask_dressed(session, live, &sequence.home, &text).await?;
+    let numbers: Vec<i64> = rows.iter().filter_map(|row| number(row)).collect();
+    Ok(numbers)
+}

@@ -1,0 +1,56 @@
+//! Locks that applications take by a number or a name: which of a family's functions take and free them. They belong to one server, and so to the engine
+//! where there are several.
+
+/// One of a family's functions that take, free and tell of such locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockFunction {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// What it does.
+    pub act: LockAct,
+    /// When what it takes is freed at last.
+    pub hold: LockHold,
+    /// The function that does the same until it is taken back by `undo`: that of the connection's, not of its transaction's.
+    pub call: &'static str,
+    /// The function that takes back once what `call` did once, and so tells the lock's kind; empty where there is nothing to take back.
+    pub undo: &'static str,
+    /// How many of its arguments may say which lock, from the first on. Whatever follows says how.
+    pub keys: &'static [usize],
+    /// Its locks are numbers, and not names.
+    pub is_numbered: bool,
+    /// What is said where it is to free what the session has not; empty where only the server knows what to say.
+    pub unheld: &'static str,
+    /// The type of what it gives; empty where a literal has it by itself.
+    pub gives: &'static str,
+}
+
+impl LockFunction {
+    /// How many of so many arguments say which lock.
+    pub fn named_by(&self, arguments: usize) -> usize {
+        self.keys.iter().copied().filter(|keys| *keys <= arguments).max().unwrap_or(0)
+    }
+}
+
+/// What such a function does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockAct {
+    /// Takes the lock, or says that it did not.
+    Take,
+    /// Frees the session's own lock once.
+    Free,
+    /// Frees all of the session's own.
+    FreeAll,
+    /// Tells whether the lock is free.
+    Ask,
+    /// Tells whose connection has the lock, by its number.
+    Holder,
+}
+
+/// How long a lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockHold {
+    /// Until the session frees it, or ends.
+    Session,
+    /// Until the transaction ends in which it was taken, or returns to a savepoint in front of it.
+    Transaction,
+}
