@@ -55,7 +55,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Variables",
-        methods: 12,
+        methods: 14,
         why: "a vendor's settings: each is a fact with a default",
     },
     Large {
@@ -73,7 +73,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/session.rs",
         name: "Session",
-        methods: 10,
+        methods: 11,
         why: "a door's requests to a session, half of which are what it asks between them",
     },
     Large {

@@ -30,6 +30,7 @@ pub(crate) use about::{
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use cells::{table_query, turned_twice};
 pub(crate) use check::unknown;
+use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
 use pando_kernel::error::{Error, Result};
@@ -38,7 +39,6 @@ use pando_kernel::merge::MergePlan;
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
-use plain::direct;
 pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
@@ -117,23 +117,6 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
             }
         }
         planned => planned,
-    }
-}
-
-/// Plans a statement that goes to its units as it is, where these need not settle by themselves what time it is.
-fn timely(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
-    if purpose == Purpose::Describe {
-        return direct(ctx, stmt, purpose);
-    }
-    let planned = direct(ctx, stmt, purpose)?;
-    let Planned::Run(plan) = &planned else { return Ok(planned) };
-    let units = plan.units.len();
-    if let Some(need) = clock::unknown(ctx, stmt, units) {
-        return Ok(Planned::Needs(need));
-    }
-    match clock::with_defaults(ctx, stmt, units)? {
-        Some(written) => direct(ctx, &written, purpose),
-        None => Ok(planned),
     }
 }
 

@@ -2,7 +2,9 @@
 //! Where a family's servers cannot be told, they are written as what is told their connections; defaults that ask for
 //! the time are written out.
 
+mod changed;
 mod defaults;
+mod timely;
 mod words;
 
 use pando_kernel::clock::{Clock, Timed};
@@ -10,11 +12,13 @@ use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::session::TransactionState;
 use pando_sql::Edits;
-use pando_sql::ast::{Kind, Node, ObjectName, Statement, TableFactor};
+use pando_sql::ast::{Kind, Node, Statement};
 
 use super::special::temporary;
+use changed::changed;
 pub(super) use defaults::with_defaults;
 use defaults::{is_listed, put_in};
+pub(super) use timely::timely;
 use words::{found, words};
 
 /// Whether what runs on so many units needs to be told what time it is.
@@ -115,34 +119,6 @@ pub(super) fn unknown(ctx: &Context<'_>, stmt: &Statement, units: usize) -> Opti
         .into_iter()
         .find(|table| ctx.catalog.columns(table).is_none())
         .map(Need::Columns)
-}
-
-/// The tables whose rows a statement writes, as far as servers may write something of their own there.
-fn changed(ctx: &Context<'_>, stmt: &Statement) -> Vec<String> {
-    let known = |name: &ObjectName| match &name.parts[..] {
-        [_] => Some(name.key()),
-        // Tables of other schemas may have the name of one whose columns are known.
-        [schema, _] if ctx.dialect.default_schema() == Some(&schema.value) => Some(name.key()),
-        _ => None,
-    };
-    #[expect(clippy::wildcard_enum_match_arm, reason = "others write no rows of a known table")]
-    match &stmt.kind {
-        Kind::Insert(insert) => known(&insert.table.name).into_iter().collect(),
-        Kind::Load(load) => known(&load.table).into_iter().collect(),
-        Kind::Update(update) => {
-            let mut factors: Vec<&TableFactor> = update.tables.iter().collect();
-            let mut tables = Vec::new();
-            while let Some(factor) = factors.pop() {
-                match factor {
-                    TableFactor::Table(table) => tables.extend(known(&table.name)),
-                    TableFactor::Join(join) => factors.extend([&join.left, &join.right]),
-                    TableFactor::Derived { .. } | TableFactor::Function { .. } => {}
-                }
-            }
-            tables
-        }
-        _ => Vec::new(),
-    }
 }
 
 fn writes_by_clock(ctx: &Context<'_>, stmt: &Statement) -> bool {

@@ -1,20 +1,22 @@
 //! Templates: the plan of a statement that goes to one target, or to the same ones whatever its values, with the places left open where these stand.
 //! Made from a plan, and only if it gives the same plan as planning does for this statement and for others of its shape.
 
+mod sides;
+
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use pando_kernel::changes::{Put, Turn};
 use pando_kernel::effects::Leaves;
-use pando_kernel::feature::{Context, SessionView};
+use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{Spread, Target};
-use pando_kernel::session::TransactionState;
 use pando_kernel::shortcut::{Pick, Values};
 use pando_kernel::{CellMap, Lists, Parameter, Timed, Value};
 use pando_sql::ast::{BinaryOp, Kind, Literal, Node, Statement};
 use pando_sql::{Fold, Piece, Shape, Slot, Span, Syntax, TokenKind, visit};
 
+use self::sides::Sides;
 use super::everywhere::{Given, Source, Wide};
 use super::parameterize::liftable::{LONGEST_NAME, liftable};
 use super::parameterize::lifted::{Chance, Lifted, Lifting, Piece as Lift, cuts};
@@ -50,16 +52,6 @@ pub struct Template {
     spans: Vec<Span>,
     goes: Goes,
     sides: Sides,
-}
-
-/// A statement that asks for the time of its transaction has one text inside of transactions and another outside.
-#[derive(Debug, Default)]
-enum Sides {
-    /// It has the same.
-    #[default]
-    Alike,
-    /// The template is that of one side, beside that of the other if there is one.
-    Apart { is_inside: bool, other: Option<Box<Template>> },
 }
 
 /// Where a statement goes, and with what.
@@ -187,29 +179,7 @@ impl Template {
             return Self::of_side(ctx, stmt, shape, plan);
         }
         let own = Self::of_side(ctx, stmt, shape, plan);
-        let other = Self::of_other_side(ctx, stmt, shape);
-        let (Some(mut first), second) = (if own.is_some() { (own, other) } else { (other, None) })
-        else {
-            return None;
-        };
-        if let Sides::Apart { other, .. } = &mut first.sides {
-            *other = second.map(Box::new);
-        }
-        Some(first)
-    }
-
-    /// The same outside of transactions where this is one, and inside where it is none.
-    fn of_other_side(ctx: &Context<'_>, stmt: &Arc<Statement>, shape: &Shape) -> Option<Self> {
-        let (transaction, held) = match is_inside(ctx) {
-            true => (TransactionState::Idle, Vec::new()),
-            false => (TransactionState::Open, ctx.session.held.clone()),
-        };
-        let session = SessionView { transaction, held, keeps_time: false, ..ctx.session.clone() };
-        let ctx = Context { session: &session, ..*ctx };
-        match crate::plan::plan(&ctx, stmt, Purpose::Run).ok()? {
-            Planned::Run(plan) => Self::of_side(&ctx, stmt, shape, &plan),
-            Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => None,
-        }
+        Self::beside(own, Self::of_other_side(ctx, stmt, shape))
     }
 
     fn of_side(
@@ -218,12 +188,7 @@ impl Template {
         shape: &Shape,
         plan: &Plan,
     ) -> Option<Self> {
-        let sides = match clock::differs_inside(ctx, stmt) {
-            true => Sides::Apart { is_inside: is_inside(ctx), other: None },
-            // A step of another statement is told the time of that one.
-            false if ctx.session.keeps_time && plan.timed.is_any() => return None,
-            false => Sides::Alike,
-        };
+        let sides = Sides::of(ctx, stmt, plan)?;
         let spans: Vec<Span> = shape.slots().iter().map(|slot| slot.span).collect();
         let statement = Arc::clone(stmt);
         let Some(one) = One::of(ctx, stmt, &spans, plan) else {
@@ -314,14 +279,6 @@ impl Template {
         }
     }
 
-    /// The template that counts where the session stands.
-    fn side(&self, ctx: &Context<'_>) -> Option<&Self> {
-        match &self.sides {
-            Sides::Apart { is_inside: side, other } if *side != is_inside(ctx) => other.as_deref(),
-            Sides::Apart { .. } | Sides::Alike => Some(self),
-        }
-    }
-
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
         // Tree and parts of the text are each some times as large as the text.
@@ -332,11 +289,7 @@ impl Template {
             }
             Goes::Everywhere(wide) => wide.weight(),
         };
-        let other = match &self.sides {
-            Sides::Apart { other: Some(other), .. } => other.weight(),
-            Sides::Apart { other: None, .. } | Sides::Alike => 0,
-        };
-        1024 + 24 * self.statement.text.len() + more + other
+        1024 + 24 * self.statement.text.len() + more + self.sides.weight()
     }
 
     /// Whether it gives what planning gives: for the statement it was made of, and for others.
@@ -485,11 +438,6 @@ impl One {
         }
         Some(sql.into())
     }
-}
-
-/// Whether what is planned now sees the time of its transaction.
-fn is_inside(ctx: &Context<'_>) -> bool {
-    ctx.session.keeps_time || ctx.session.transaction != TransactionState::Idle
 }
 
 /// Rows that pass but for these cells.
