@@ -157,6 +157,7 @@ impl Known {
             primary_key: name == "id",
             nullable: false,
             invisible: false,
+            timed: None,
             ..table_column(name, kind)
         };
         let columns = vec![

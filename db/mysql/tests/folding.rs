@@ -41,6 +41,7 @@ fn folding(collation: &str) -> Folding {
         auto_increment: false,
         nullable: false,
         invisible: false,
+        timed: None,
         attribute: Default::default(),
     };
     match MySql.equality(&column) {
