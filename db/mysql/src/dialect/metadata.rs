@@ -228,12 +228,15 @@ mod tests {
             text("PRI"),
             text("auto_increment"),
             text("NO"),
+            text("current_timestamp()"),
+            Value::Int(0),
         ];
         let column = MySql.read_column(&row).unwrap();
         assert_eq!((column.kind, column.name.as_str()), (Kind::UInt, "id"));
         assert!(column.primary_key && column.auto_increment && !column.nullable);
+        assert_eq!(column.timed.as_deref(), Some("current_timestamp()"));
         assert!(MySql.read_column(&row[1..]).is_err());
-        assert!(MySql.read_column(&[const { Value::Null }; 7]).is_err());
+        assert!(MySql.read_column(&[const { Value::Null }; 9]).is_err());
     }
 
     #[test]

@@ -360,9 +360,9 @@ pub(super) fn edit(
             }
             if is_computed_name(operand, &stmt.text) {
                 if !is_own {
-                    outside(expr.span, label(operand), stands(expr.span), names, edits);
+                    outside(expr.span, label(operand, "regclass"), stands(expr.span), names, edits);
                 }
-                wrap(operand.span, names.around_name(label(operand)), edits);
+                wrap(operand.span, names.around_name(label(operand, "regclass")), edits);
                 return;
             }
             match (is_own, named(operand)) {
@@ -461,12 +461,12 @@ fn shift(span: Span, names: &Names<'_>, edits: &mut Edits) {
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-fn label(operand: &Expr) -> &str {
+pub(super) fn label<'a>(operand: &'a Expr, otherwise: &'a str) -> &'a str {
     match &operand.node {
-        Node::Nested(inner) | Node::Cast { operand: inner, .. } => label(inner),
-        Node::Column(name) => name.parts.last().map_or("regclass", |part| part.value.as_str()),
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => label(inner, otherwise),
+        Node::Column(name) => name.parts.last().map_or(otherwise, |part| part.value.as_str()),
         Node::Function(call) => name_of(call),
-        _ => "regclass",
+        _ => otherwise,
     }
 }
 
@@ -483,7 +483,7 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
         return;
     }
     if !names.are_plain() {
-        wrap(expr.span, names.around_definition(label(operand)), edits);
+        wrap(expr.span, names.around_definition(label(operand, "regclass")), edits);
     }
     own_number(operand, names, edits);
 }
@@ -504,7 +504,7 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);
     } else if by == By::Text && is_computed_name(argument, text) {
-        wrap(argument.span, names.around_name(label(argument)), edits);
+        wrap(argument.span, names.around_name(label(argument, "regclass")), edits);
     } else if by == By::Number {
         own_number(argument, names, edits);
     }

@@ -185,12 +185,13 @@ impl<'a> Names<'a> {
 
     /// The number of a type as shown; `None` where that is its own.
     pub(super) fn shown_type(&self, column: &str) -> Option<String> {
-        let Around { before, behind } = self.types(Number::Shown)?;
+        let Around { before, behind } = self.types(Number::Shown, "n")?;
         Some(format!("{before}{column}{behind}"))
     }
 
-    /// What stands around an expression that gives a type's number, so that it gives the other one; `None` where both are the same.
-    pub(super) fn types(&self, wanted: Number) -> Option<Around> {
+    /// What stands around an expression that gives a type's number, so that it gives the other one; `None` where both are the same. `label` is the name of the
+    /// result's column.
+    pub(super) fn types(&self, wanted: Number, label: &str) -> Option<Around> {
         let numbers = self.view.numbers?;
         let mut known: Vec<(u32, u32)> = numbers.types().collect();
         known.sort_unstable();
@@ -208,7 +209,10 @@ impl<'a> Names<'a> {
             Number::Own => format!("WHEN u.n >= {} THEN u.n - {higher}", first + higher),
         };
         Some(Around {
-            before: format!("(SELECT CASE{cases} {other} ELSE u.n END FROM (SELECT ("),
+            before: format!(
+                "(SELECT CASE{cases} {other} ELSE u.n END AS {} FROM (SELECT (",
+                Postgres.quote(label)
+            ),
             behind: ")::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid".to_owned(),
         })
     }

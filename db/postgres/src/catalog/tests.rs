@@ -110,22 +110,22 @@ fn types_have_the_numbers_that_are_shown() {
         };
         assert_eq!(edits.apply(text), expected);
     };
-    let own = |what: &str| {
+    let own = |what: &str, label: &str| {
         format!(
-            "(SELECT CASE WHEN u.n = 16500 THEN 17000 WHEN u.n >= 67125248 THEN u.n - 67108864 ELSE u.n END FROM (SELECT \
+            "(SELECT CASE WHEN u.n = 16500 THEN 17000 WHEN u.n >= 67125248 THEN u.n - 67108864 ELSE u.n END AS \"{label}\" FROM (SELECT \
              ({what})::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid"
         )
     };
     let shown = |what: &str| {
         format!(
-            "(SELECT CASE WHEN u.n = 17000 THEN 16500 WHEN u.n >= 16384 THEN (u.n + 67108864) % 4294967296 ELSE u.n END FROM (SELECT \
+            "(SELECT CASE WHEN u.n = 17000 THEN 16500 WHEN u.n >= 16384 THEN (u.n + 67108864) % 4294967296 ELSE u.n END AS \"regtype\" FROM (SELECT \
              ({what})::pg_catalog.oid::pg_catalog.int8 AS n) u)::pg_catalog.oid"
         )
     };
-    check("SELECT format_type(x, 1)", &format!("SELECT format_type({}, 1)", own("x")));
+    check("SELECT format_type(x, 1)", &format!("SELECT format_type({}, 1)", own("x", "x")));
     check("SELECT 'mood'::regtype", "SELECT 'mood'::regtype");
     check("SELECT 'mood'::regtype::oid", &format!("SELECT {}::oid", shown("'mood'::regtype")));
-    check("SELECT atttypid::regtype", &format!("SELECT {}::regtype", own("atttypid")));
+    check("SELECT atttypid::regtype", &format!("SELECT {}::regtype", own("atttypid", "atttypid")));
     check("SELECT typname::regtype, $1::regtype", "SELECT typname::regtype, $1::regtype");
 }
 

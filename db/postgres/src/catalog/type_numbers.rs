@@ -3,7 +3,7 @@
 use pando_sql::Edits;
 use pando_sql::ast::{Expr, Node};
 
-use super::calls::{Stands, named, wrap};
+use super::calls::{Stands, label, named, wrap};
 use super::names::{Names, Number};
 use super::number::number;
 use super::relations::is_type_column;
@@ -40,7 +40,7 @@ fn gives_type(expr: &Expr) -> bool {
 
 /// Makes the number of a type the other one.
 pub(super) fn type_number(expr: &Expr, wanted: Number, names: &Names<'_>, edits: &mut Edits) {
-    if let Some(around) = names.types(wanted) {
+    if let Some(around) = names.types(wanted, label(expr, "regtype")) {
         wrap(expr.span, around, edits);
     }
 }

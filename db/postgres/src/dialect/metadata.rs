@@ -284,10 +284,12 @@ mod tests {
             Value::Text(String::new()),
             Value::Int(16_400),
             Value::Int(2),
+            Value::Text("now()".into()),
         ];
         let column = Postgres.read_column(&row).unwrap();
         assert_eq!((column.kind, column.primary_key, column.nullable), (Kind::Int, true, false));
         assert_eq!(column.attribute, Attribute { relation: 16_400, number: 2 });
+        assert_eq!(column.timed.as_deref(), Some("now()"));
         assert!(Postgres.read_column(&row[..3]).is_err());
     }
 }
