@@ -102,6 +102,8 @@ impl Client {
                     _ => {}
                 }
             }
+            let news = session.news();
+            lines.extend(news.into_iter().map(|(name, value)| format!("{name}={value}")));
             Ok(lines)
         })
     }
@@ -219,7 +221,7 @@ fn clients_of_postgres_get_in_and_are_answered() {
         ("BEGIN ISOLATION LEVEL SERIALIZABLE", &["BEGIN"]),
         ("show transaction isolation level", &["transaction_isolation", "serializable"]),
         ("COMMIT", &["COMMIT"]),
-        ("SET TIME ZONE 'Europe/Berlin'", &["TimeZone=Europe/Berlin", "SET"]),
+        ("SET TIME ZONE 'Europe/Berlin'", &["SET", "TimeZone=Europe/Berlin"]),
         ("SHOW timezone", &["TimeZone", "Europe/Berlin"]),
         ("SET extra_float_digits = 3", &["SET"]),
         ("SELECT current_setting('extra_float_digits')", &["current_setting", "3"]),

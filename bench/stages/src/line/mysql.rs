@@ -143,12 +143,12 @@ pub(super) struct Unit {
     nothing: Bytes,
 }
 
-/// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable.
-const CATALOGUE: [[&str; 7]; 4] = [
-    ["id", "int", "int", "", "PRI", "", "NO"],
-    ["k", "int", "int", "", "MUL", "", "NO"],
-    ["c", "char", "char(120)", "utf8mb4_bin", "", "", "NO"],
-    ["pad", "char", "char(60)", "utf8mb4_bin", "", "", "NO"],
+/// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable, default, triggers.
+const CATALOGUE: [[&str; 9]; 4] = [
+    ["id", "int", "int", "", "PRI", "", "NO", "", "0"],
+    ["k", "int", "int", "", "MUL", "", "NO", "", "0"],
+    ["c", "char", "char(120)", "utf8mb4_bin", "", "", "NO", "", "0"],
+    ["pad", "char", "char(60)", "utf8mb4_bin", "", "", "NO", "", "0"],
 ];
 
 impl Unit {
@@ -181,7 +181,7 @@ impl Unit {
         };
         let text = reply(1, &[row(&[], &[ROW])]);
         let binary = reply(1, &[row(&[0, 0], &[ROW])]);
-        let catalogue = reply(7, &CATALOGUE.map(|fields| row(&[], &fields.map(str::as_bytes))));
+        let catalogue = reply(9, &CATALOGUE.map(|fields| row(&[], &fields.map(str::as_bytes))));
         let prepared = packets(1, |out| {
             let head = PrepareOk { statement: 1, columns: 1, parameters: 1, warnings: 0 };
             out.packet(|out| head.encode(out));

@@ -213,14 +213,14 @@ pub(super) struct Unit {
 }
 
 /// What is asked of the table's columns: name, type, written type, collation, primary key, generated, nullable, other collation,
-/// table and place.
-const CATALOGUE: [[&str; 10]; 4] = [
-    ["id", "23", "integer", "", "t", "t", "f", "", "16385", "1"],
-    ["k", "23", "integer", "", "f", "f", "f", "", "16385", "2"],
-    ["c", "1042", "character(120)", "C", "f", "f", "f", "", "16385", "3"],
-    ["pad", "1042", "character(60)", "C", "f", "f", "f", "", "16385", "4"],
+/// table and place, and no default by the clock.
+const CATALOGUE: [[&str; 11]; 4] = [
+    ["id", "23", "integer", "", "t", "t", "f", "", "16385", "1", "f"],
+    ["k", "23", "integer", "", "f", "f", "f", "", "16385", "2", "f"],
+    ["c", "1042", "character(120)", "C", "f", "f", "f", "", "16385", "3", "f"],
+    ["pad", "1042", "character(60)", "C", "f", "f", "f", "", "16385", "4", "f"],
 ];
-const CATALOGUE_TYPES: [u32; 10] = [
+const CATALOGUE_TYPES: [u32; 11] = [
     oid::TEXT,
     oid::INT8,
     oid::TEXT,
@@ -231,6 +231,7 @@ const CATALOGUE_TYPES: [u32; 10] = [
     oid::TEXT,
     oid::INT8,
     oid::INT8,
+    oid::BOOL,
 ];
 
 fn described(out: &mut BytesMut, columns: &[(&'static str, u32)]) -> io::Result<()> {

@@ -35,7 +35,7 @@ fn timed(default: &str, extra: &str, has_triggers: &Value) -> Option<Box<str>> {
     if CLOCK.iter().any(asks) {
         return Some(default.into());
     }
-    let is_set = !matches!(has_triggers, Value::Int(0) | Value::UInt(0));
+    let is_set = matches!(has_triggers, Value::Int(1) | Value::UInt(1));
     match extra.contains("on update") {
         true => Some("ON UPDATE".into()),
         false => is_set.then(|| "TRIGGER".into()),
