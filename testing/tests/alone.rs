@@ -257,7 +257,7 @@ fn clients_of_postgres_get_in_and_are_answered() {
         ("EXECUTE q('a')", &["c", "ax"]),
         ("PREPARE p AS SELECT 7", &["PREPARE"]),
         ("EXECUTE p", &["?column?", "7"]),
-        ("RESET ALL", &["RESET"]),
+        ("RESET ALL", &["RESET", "TimeZone=Etc/UTC"]),
         ("SHOW extra_float_digits", &["extra_float_digits", "1"]),
         ("SELECT pg_advisory_unlock_all()", &["pg_advisory_unlock_all", ""]),
         ("CLOSE ALL", &["CLOSE CURSOR ALL"]),
