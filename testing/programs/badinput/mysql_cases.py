@@ -67,7 +67,7 @@ def random_bytes(pando):
 
 def truncated_login(pando):
     client = raw(pando)
-    whole = client.response("test", mysql.sha2("test", client.scramble), "shop")
+    whole = client.response("test", mysql.sha2("test", client.scramble), "shop", b"caching_sha2_password")
     client.socket.close()
     for cut in range(0, len(whole), 3):
         # The header tells the truth about what is left.
@@ -144,7 +144,7 @@ def half_open(pando):
 
 def byte_by_byte(pando):
     client = raw(pando)
-    for byte in frame(client.response("test", mysql.sha2("test", client.scramble), "shop"), 1):
+    for byte in frame(client.response("test", mysql.sha2("test", client.scramble), "shop", b"caching_sha2_password"), 1):
         client.raw(bytes([byte]))
         time.sleep(0.001)
     while client.packet()[0] == 0x01:
