@@ -130,10 +130,11 @@ async fn greet(
     settings: &Settings,
 ) -> Result<(), End> {
     let tls = if settings.tls.is_some() { Capabilities::SSL } else { Capabilities::default() };
-    let version = greeting_version(version);
-    // As MariaDB asks: a driver that reads such a version cannot do the newer dance.
-    let hides = matches!(version, Cow::Owned(_));
-    let plugin = if hides { Plugin::Native } else { Plugin::CachingSha2 };
+    // As MariaDB does: a driver that reads such a version takes the packets of newer plugins for others.
+    let (version, plugin) = match is_hidden(version) {
+        true => (Cow::Owned(format!("{REPLICAS}{version}")), Plugin::Native),
+        false => (Cow::Borrowed(version), Plugin::CachingSha2),
+    };
     let handshake = Handshake {
         version: version.as_bytes(),
         connection: facts.id,
@@ -149,12 +150,11 @@ async fn greet(
     Ok(())
 }
 
-/// The version as MariaDB's own greeting has it: up to 10.11 it hides behind an old MySQL's, without which MySQL's drivers
-/// take it for a MySQL newer than 8 and ask for what it has not.
+/// Whether MariaDB's own greeting hides this version behind an old MySQL's, as up to 10.11: MySQL's drivers take it for a
+/// MySQL newer than 8 without that, and ask for what it has not.
 /// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
-fn greeting_version(version: &str) -> Cow<'_, str> {
-    let hides = version.starts_with("10.") && version.contains("-MariaDB");
-    if hides { Cow::Owned(format!("{REPLICAS}{version}")) } else { Cow::Borrowed(version) }
+fn is_hidden(version: &str) -> bool {
+    version.starts_with("10.") && version.contains("-MariaDB")
 }
 
 /// `ER_HANDSHAKE_ERROR`.

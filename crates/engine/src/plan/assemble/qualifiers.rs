@@ -12,6 +12,7 @@ use super::walk::Leaf;
 /// # Errors
 /// `Refused` where the name without its schema may mean something else of the statement, which the server would look up first.
 pub(super) fn unqualify(stmt: &Statement, leaves: &[Leaf<'_>], edits: &mut Edits) -> Result<()> {
+    let mut labels = None;
     for owner in visit::column_owners(&stmt.kind) {
         let ([_, .., last], Refers::Table(name)) = (owner.parts, owner.refers) else { continue };
         let is_read = leaves.iter().any(|leaf| leaf.table.name.span == name.span);
@@ -26,8 +27,8 @@ pub(super) fn unqualify(stmt: &Statement, leaves: &[Leaf<'_>], edits: &mut Edits
                     && span.end <= leaf.table.name.span.end
             })
         };
-        let labels = visit::labels(&stmt.kind);
-        if labels.into_iter().any(|label| label.is_alike(last) && !own(label.span)) {
+        let labels = labels.get_or_insert_with(|| visit::labels(&stmt.kind));
+        if labels.iter().any(|label| label.is_alike(last) && !own(label.span)) {
             return Err(Error::uncarried(
                 30001,
                 format!(
