@@ -102,8 +102,8 @@ impl Client {
                     _ => {}
                 }
             }
-            let news = session.news();
-            lines.extend(news.into_iter().map(|(name, value)| format!("{name}={value}")));
+            let changed = session.changed_parameters();
+            lines.extend(changed.into_iter().map(|(name, value)| format!("{name}={value}")));
             Ok(lines)
         })
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
-use pando_kernel::numbers::{Listing, Numbers};
+use pando_kernel::oids::{Listing, Oids};
 use pando_kernel::route::UnitName;
 use pando_kernel::{Effectful, LogicColumns};
 
@@ -54,7 +54,7 @@ struct Known {
     /// What is numbered in each unit that was asked.
     listings: HashMap<UnitName, Arc<Listing>>,
     /// What numbers of these units are shown as.
-    numbers: HashMap<UnitName, Arc<Numbers>>,
+    numbers: HashMap<UnitName, Arc<Oids>>,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -195,7 +195,7 @@ impl UnitCatalog {
     }
 
     /// Remembers what a unit's numbers are shown as, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_numbers(&self, epoch: u64, unit: UnitName, numbers: Arc<Numbers>) {
+    pub(crate) fn learn_oids(&self, epoch: u64, unit: UnitName, numbers: Arc<Oids>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch == epoch {
             known.numbers.insert(unit, numbers);
@@ -261,7 +261,7 @@ impl Catalog for UnitCatalog {
         known.effects.contains_key(unit).then(|| Arc::clone(&known.effectful))
     }
 
-    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+    fn numbers(&self, unit: &str) -> Option<Arc<Oids>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.numbers.get(unit).cloned()
     }
@@ -327,7 +327,7 @@ impl Catalog for AsStored<'_> {
         self.0.effectful(unit)
     }
 
-    fn numbers(&self, unit: &str) -> Option<Arc<Numbers>> {
+    fn numbers(&self, unit: &str) -> Option<Arc<Oids>> {
         self.0.numbers(unit)
     }
 

@@ -12,7 +12,7 @@ mod handle;
 mod house;
 mod lingering;
 pub mod merge;
-mod numbers;
+mod oids;
 pub mod placement;
 pub mod plan;
 mod readiness;

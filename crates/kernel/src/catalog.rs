@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::effects::Effectful;
 use crate::logic::LogicColumns;
-use crate::numbers::Numbers;
+use crate::oids::Oids;
 use crate::route::UnitName;
 use crate::table::TableColumn;
 
@@ -61,7 +61,7 @@ pub trait Catalog: Send + Sync + Debug {
     }
 
     /// What the numbers of a unit's types and relations are shown as; `None` when not read yet.
-    fn numbers(&self, _unit: &str) -> Option<Arc<Numbers>> {
+    fn numbers(&self, _unit: &str) -> Option<Arc<Oids>> {
         Some(Arc::default())
     }
 

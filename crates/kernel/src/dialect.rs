@@ -216,7 +216,7 @@ pub trait Metadata: Send + Sync + Debug {
     }
 
     /// How numbers that each server gives by itself are known, and changed in values; `None` where clients are told none.
-    fn numbering(&self) -> Option<&dyn crate::numbers::Numbering> {
+    fn oid_rules(&self) -> Option<&dyn crate::oids::OidRules> {
         None
     }
 

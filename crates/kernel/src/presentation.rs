@@ -11,7 +11,7 @@ use crate::actual::ActualNames;
 use crate::catalog::Catalog;
 use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::facts::Facts;
-use crate::numbers::Numbers;
+use crate::oids::Oids;
 use crate::request::Parameter;
 use crate::route::Need;
 use crate::value::Value;
@@ -175,7 +175,7 @@ pub struct View<'a> {
     /// are stored is refused.
     pub columns: &'a [ShownColumn],
     /// What the unit's numbers of types are shown as; `None` where that is as they are.
-    pub numbers: Option<&'a Numbers>,
+    pub numbers: Option<&'a Oids>,
     /// Columns of the vendor's relations are found under `schema.relation`.
     pub catalog: &'a dyn Catalog,
 }

@@ -135,7 +135,7 @@ pub enum Need {
     /// Which names of a storage unit may have effects on its connections.
     Effects(UnitName),
     /// What the numbers of a storage unit's types and relations are shown as.
-    Numbers(UnitName),
+    Oids(UnitName),
 }
 
 impl Route {

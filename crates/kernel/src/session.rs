@@ -87,7 +87,7 @@ pub trait Session: Send {
 
     /// Parameters (name, value) that are others than the client knows, each told once. For doors that tell them between
     /// statements; empty in nearly all cases.
-    fn news(&mut self) -> Vec<(String, String)> {
+    fn changed_parameters(&mut self) -> Vec<(String, String)> {
         Vec::new()
     }
 

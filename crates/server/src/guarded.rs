@@ -96,8 +96,8 @@ impl Session for Guarded {
         self.inner.state()
     }
 
-    fn news(&mut self) -> Vec<(String, String)> {
-        self.inner.news()
+    fn changed_parameters(&mut self) -> Vec<(String, String)> {
+        self.inner.changed_parameters()
     }
 
     fn key(&self) -> Key {

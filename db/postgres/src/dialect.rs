@@ -6,7 +6,7 @@ mod effects;
 mod health;
 mod locks;
 pub(crate) mod metadata;
-mod numbering;
+mod oids;
 mod ordering;
 mod relations;
 mod sequences;

@@ -103,7 +103,7 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
-        modules: &["dialect/numbering", "dialect/takes", "dialect/type_name"],
+        modules: &["dialect/oids", "dialect/takes", "dialect/type_name"],
         why: "its types have names in the statements, numbers in replies, and decide what is taken as it is",
     },
     Own {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, Result};
-use pando_kernel::numbers::Way;
+use pando_kernel::oids::Way;
 use pando_kernel::request::UNNUMBERED;
 use pando_kernel::{
-    Columns, Description, Dialect, Event, Execution, Format, Native, Numbering, Numbers, Parameter,
+    Columns, Description, Dialect, Event, Execution, Format, Native, OidRules, Oids, Parameter,
     Rows, Whole,
 };
 
@@ -17,17 +17,14 @@ use pando_kernel::{
 #[derive(Debug)]
 pub(crate) struct Renumbering {
     dialect: Arc<dyn Dialect>,
-    numbers: Arc<Numbers>,
+    numbers: Arc<Oids>,
     /// The columns as the unit tells them, when cells of their rows hold numbers: those cells.
     cells: Option<(Columns, Vec<usize>)>,
 }
 
 impl Renumbering {
     /// `None` where a unit's types have the numbers that are shown.
-    pub(crate) fn of(
-        dialect: &Arc<dyn Dialect>,
-        numbers: Option<&Arc<Numbers>>,
-    ) -> Option<Box<Self>> {
+    pub(crate) fn of(dialect: &Arc<dyn Dialect>, numbers: Option<&Arc<Oids>>) -> Option<Box<Self>> {
         let numbers = numbers.filter(|numbers| numbers.change_types())?;
         let (dialect, numbers) = (Arc::clone(dialect), Arc::clone(numbers));
         Some(Box::new(Self { dialect, numbers, cells: None }))
@@ -49,7 +46,7 @@ impl Renumbering {
 
     /// The same of what goes with a prepared statement.
     pub(crate) fn given(&self, types: &mut Arc<[u32]>, parameters: &mut [Parameter]) {
-        let Some(numbering) = self.dialect.numbering() else { return };
+        let Some(oid_rules) = self.dialect.oid_rules() else { return };
         let own = |shown: u32| match shown {
             UNNUMBERED => UNNUMBERED,
             shown => self.numbers.own_type(shown),
@@ -59,12 +56,12 @@ impl Renumbering {
         }
         let way = Way::ToOwn(&self.numbers);
         for parameter in
-            parameters.iter_mut().filter(|one| one.native.type_id >= numbering.first_made())
+            parameters.iter_mut().filter(|one| one.native.type_id >= oid_rules.first_made())
         {
             let shown = parameter.native.type_id;
             if let (Some(raw), Format::Binary) = (&parameter.raw, parameter.format) {
                 let mut bytes = BytesMut::from(&raw[..]);
-                numbering.renumber(way, shown, &mut bytes);
+                oid_rules.renumber(way, shown, &mut bytes);
                 parameter.raw = Some(bytes.freeze());
             }
             parameter.native.type_id = own(shown);
@@ -116,9 +113,9 @@ impl Renumbering {
     }
 
     fn columns(&mut self, columns: Columns) -> Columns {
-        let Some(numbering) = self.dialect.numbering() else { return columns };
+        let Some(oid_rules) = self.dialect.oid_rules() else { return columns };
         let cells = columns.list.iter().enumerate();
-        let cells = cells.filter(|(_, column)| numbering.holds_numbers(column)).map(|(at, _)| at);
+        let cells = cells.filter(|(_, column)| oid_rules.holds_numbers(column)).map(|(at, _)| at);
         let cells: Vec<usize> = cells.collect();
         self.cells = (!cells.is_empty()).then(|| (columns.clone(), cells));
         let is_other = |type_id: u32| self.numbers.shown_type(type_id) != type_id;
@@ -133,7 +130,7 @@ impl Renumbering {
     }
 
     fn rows(&self, rows: Rows) -> Result<Rows> {
-        let (Some((columns, cells)), Some(numbering)) = (&self.cells, self.dialect.numbering())
+        let (Some((columns, cells)), Some(oid_rules)) = (&self.cells, self.dialect.oid_rules())
         else {
             return Ok(rows);
         };
@@ -156,20 +153,20 @@ impl Renumbering {
             }
             at += length;
         }
-        Ok(Rows { bytes: renumbered(rows.bytes, &places, numbering, &self.numbers), ..rows })
+        Ok(Rows { bytes: renumbered(rows.bytes, &places, oid_rules, &self.numbers), ..rows })
     }
 }
 
 fn renumbered(
     bytes: Bytes,
     places: &[(u32, Range<usize>)],
-    numbering: &dyn Numbering,
-    numbers: &Numbers,
+    oid_rules: &dyn OidRules,
+    numbers: &Oids,
 ) -> Bytes {
     let mut bytes = bytes.try_into_mut().unwrap_or_else(|bytes| BytesMut::from(&bytes[..]));
     for (type_id, place) in places {
         if let Some(value) = bytes.get_mut(place.clone()) {
-            numbering.renumber(Way::ToShown(numbers), *type_id, value);
+            oid_rules.renumber(Way::ToShown(numbers), *type_id, value);
         }
     }
     bytes.freeze()

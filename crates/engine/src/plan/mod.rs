@@ -43,7 +43,7 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
-pub(crate) use special::numbers;
+pub(crate) use special::sequence_calls;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
 use steps::chosen_rows;
@@ -73,7 +73,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             }
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose)
-                .and_then(|planned| numbers::at_home(ctx, stmt, planned))
+                .and_then(|planned| sequence_calls::at_home(ctx, stmt, planned))
                 .or_else(|error| in_steps(ctx, stmt, error));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));

@@ -6,7 +6,7 @@ use pando_kernel::changes::{Turn, TurnedField};
 use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Column, Lists, Numbers, Timed, Value};
+use pando_kernel::{Attribute, Column, Lists, Oids, Timed, Value};
 
 use super::assemble::Assembly;
 use super::steps::InSteps;
@@ -81,7 +81,7 @@ type Pair = (Arc<[Column]>, Arc<[Column]>);
 struct Note {
     pair: OnceLock<Pair>,
     /// What the numbers of its unit are shown as.
-    numbers: OnceLock<Arc<Numbers>>,
+    numbers: OnceLock<Arc<Oids>>,
     /// What others of the template's targets tell.
     lists: Arc<Lists>,
 }
@@ -97,12 +97,12 @@ impl Told {
     }
 
     /// What the numbers of the target's unit are shown as, if that was noted.
-    pub(crate) fn numbers(&self) -> Option<&Arc<Numbers>> {
+    pub(crate) fn numbers(&self) -> Option<&Arc<Oids>> {
         self.0.as_ref()?.numbers.get()
     }
 
     /// Notes what the numbers of the target's unit are shown as.
-    pub(crate) fn set_numbers(&self, numbers: &Arc<Numbers>) {
+    pub(crate) fn set_oids(&self, numbers: &Arc<Oids>) {
         if let Some(note) = &self.0 {
             let _ = note.numbers.set(Arc::clone(numbers));
         }

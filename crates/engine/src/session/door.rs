@@ -20,10 +20,8 @@ use crate::session::reply::Outbox;
 use crate::session::reply::pieces::Reply;
 use crate::session::reply::pull::{finish, whole};
 use crate::session::request::{executable, execute, text};
-use crate::session::settings::numbers::Numbers;
 use crate::session::settings::{Settings, shown};
 use crate::session::statement::{prepare, reset, stand};
-use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::temporary::TemporaryTables;
 use crate::session::transaction::{Opened, Work, base, commit, deadlock, end};
 
@@ -37,8 +35,6 @@ impl Session {
             cursors: Cursors::default(),
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
-            numbers: Numbers::default(),
-            locks: HeldLocks::default(),
         };
         stand::start_variables(&mut session)?;
         session.settings.shown_mut().is_known();
@@ -130,8 +126,8 @@ impl pando_kernel::session::Session for Session {
         }
     }
 
-    fn news(&mut self) -> Vec<(String, String)> {
-        shown::news(self)
+    fn changed_parameters(&mut self) -> Vec<(String, String)> {
+        shown::changed_parameters(self)
     }
 
     fn key(&self) -> Key {

@@ -26,7 +26,7 @@ use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
-use crate::session::statement::{bring, counters, cursor, local, numbers, own_rows};
+use crate::session::statement::{bring, counters, cursor, local, own_rows, sequence_calls};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -103,7 +103,7 @@ pub(in crate::session) async fn run(
 async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
     if stmt.counts {
         let live = session.place.live()?;
-        let counted = Box::pin(numbers::counted(session, &live, stmt, given)).await?;
+        let counted = Box::pin(sequence_calls::counted(session, &live, stmt, given)).await?;
         if let Some((counted, mut own)) = counted {
             return Box::pin(run_counted(session, &counted, &mut own)).await;
         }

@@ -22,9 +22,7 @@ use memory::Memory;
 use place::Place;
 use reply::Outbox;
 use settings::Settings;
-use settings::numbers::Numbers;
 use transaction::Work;
-use transaction::locks::HeldLocks;
 use transaction::temporary::TemporaryTables;
 
 pub(crate) use connections::ask::{answer, undress};
@@ -40,6 +38,4 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     temporary: TemporaryTables,
-    numbers: Numbers,
-    locks: HeldLocks,
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::Language;
-use pando_kernel::numbers::Others;
+use pando_kernel::oids::Others;
 use pando_kernel::presentation::View;
 
 use crate::dialect::Postgres;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Kind;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::Catalog;
-use pando_kernel::numbers::{Form, ListedType, Numbers, Others};
+use pando_kernel::oids::{Form, ListedType, Oids, Others};
 use pando_kernel::route::UnitName;
 
 use super::*;
@@ -90,7 +90,7 @@ fn renamed(text: &str) -> String {
 
 #[test]
 fn types_have_the_numbers_that_are_shown() {
-    let mut numbers = Numbers::default();
+    let mut numbers = Oids::default();
     let mood = ListedType { number: 17_000, form: Form::Plain, is_of_table: false };
     numbers.show_type(mood, 16_500);
     numbers.show_others(Others { first: 16_384, higher: 1 << 26 });

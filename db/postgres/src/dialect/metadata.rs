@@ -5,7 +5,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
-use pando_kernel::{Attribute, Error, Numbering, Presentation, Result, Value};
+use pando_kernel::{Attribute, Error, OidRules, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
 use super::{Postgres, text_literal};
@@ -130,7 +130,7 @@ impl Metadata for Postgres {
         Some(self)
     }
 
-    fn numbering(&self) -> Option<&dyn Numbering> {
+    fn oid_rules(&self) -> Option<&dyn OidRules> {
         Some(self)
     }
 

@@ -105,7 +105,7 @@ impl<D: Doorway> Client<D> {
 
     /// Appends what has become of settings meanwhile and ReadyForQuery, and sends everything.
     pub(super) async fn ready(&mut self) -> Result<(), End> {
-        for (name, value) in self.session.news() {
+        for (name, value) in self.session.changed_parameters() {
             ParameterStatus { name: &name, value: value.as_bytes() }
                 .encode(self.wire.output.buffer());
         }

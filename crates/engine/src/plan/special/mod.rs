@@ -3,7 +3,7 @@
 pub(in crate::plan) mod catalogue;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
-pub(crate) mod numbers;
+pub(crate) mod sequence_calls;
 pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
 pub(in crate::plan) mod temporary;

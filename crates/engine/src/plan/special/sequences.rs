@@ -10,7 +10,7 @@ use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
 
 use crate::plan::{Plan, Unit};
 
-use super::numbers;
+use super::sequence_calls;
 
 /// Where a statement goes that is about sequences and names no table: a query about one to its home.
 ///
@@ -18,7 +18,7 @@ use super::numbers;
 /// `Refused` where it does not say which sequence it is about.
 pub(in crate::plan) fn standing(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
     if stmt.counts {
-        match numbers::home(ctx, stmt)? {
+        match sequence_calls::home(ctx, stmt)? {
             Err(need) => return Ok(Route::Needs(need)),
             Ok(Some(home)) => {
                 return Ok(Route::Units(Units::new(vec![Target::whole(home)], Spread::Gather)));

@@ -35,7 +35,7 @@ pub(in crate::session) async fn call(
         Err(error) => Err(error),
     };
     if let Ok(value) = &answer {
-        note(&mut session.locks, value);
+        note(session.work.locks_mut(), value);
     }
     give_home(session, home, connection).await;
     answer
@@ -46,8 +46,10 @@ pub(in crate::session) async fn call(
 /// # Errors
 /// `Unavailable`.
 pub(in crate::session) async fn stand(session: &mut Session) -> Result<()> {
-    for home in session.locks.homes(is_transactions) {
-        let Some(mut connection) = session.locks.lend(&home) else { return Err(lost(&home)) };
+    for home in session.work.locks().homes(is_transactions) {
+        let Some(mut connection) = session.work.locks_mut().lend(&home) else {
+            return Err(lost(&home));
+        };
         let stands = match session.place.handle().runs_on(&connection, Manner::Leave) {
             Ok(()) => ask::answer(&mut connection, "SELECT 1").await.map(drop),
             Err(error) => Err(error),
@@ -60,14 +62,14 @@ pub(in crate::session) async fn stand(session: &mut Session) -> Result<()> {
 
 /// The transaction is over, or was none.
 pub(in crate::session) async fn free_transactions(session: &mut Session) {
-    if session.locks.are_there() {
+    if session.work.locks().are_there() {
         free(session, is_transactions).await;
     }
 }
 
 /// Those of the transaction that were taken behind a savepoint, in front of which there are so many others.
 pub(in crate::session) async fn free_behind(session: &mut Session, before: usize) {
-    if session.locks.are_there() {
+    if session.work.locks().are_there() {
         free(session, |until| matches!(until, Until::Transaction(depth) if depth > before)).await;
     }
 }
@@ -79,7 +81,7 @@ pub(in crate::session) async fn free_sessions(session: &mut Session) -> usize {
 
 /// As after login: what has locks is reset, and serves others from then on.
 pub(in crate::session) async fn forget_all(session: &mut Session) {
-    for mut connection in session.locks.take_all() {
+    for mut connection in session.work.locks_mut().take_all() {
         session.place.handle().keeps_no_more(&connection);
         if let Err(error) = ask::undress(&mut connection).await {
             tracing::debug!(%error, "a connection that had locks is closed");
@@ -95,10 +97,10 @@ fn is_transactions(until: Until) -> bool {
 /// Frees what is held for so long. Nobody cancels that; a connection that cannot do so is closed, with all it has.
 async fn free(session: &mut Session, held: impl Fn(Until) -> bool) -> usize {
     let mut count = 0;
-    for home in session.locks.homes(&held) {
-        let Some(mut connection) = session.locks.lend(&home) else { continue };
+    for home in session.work.locks().homes(&held) {
+        let Some(mut connection) = session.work.locks_mut().lend(&home) else { continue };
         let mut freed = session.place.handle().runs_on(&connection, Manner::Leave);
-        for undo in session.locks.forget(&home, &held) {
+        for undo in session.work.locks_mut().forget(&home, &held) {
             count += 1;
             if freed.is_ok() {
                 freed = ask::answer(&mut connection, &undo).await.map(drop);
@@ -110,7 +112,7 @@ async fn free(session: &mut Session, held: impl Fn(Until) -> bool) -> usize {
                 tracing::warn!(unit = %home.unit, %error, "locks could not be freed: their connection is closed");
                 session.place.handle().lets_go();
                 session.place.handle().keeps_no_more(&connection);
-                session.locks.loses(&home);
+                session.work.locks_mut().loses(&home);
                 connection.discard();
             }
         }
@@ -124,7 +126,7 @@ async fn borrow(
     live: &Arc<LiveDatabase>,
     home: &Home,
 ) -> Result<Connection> {
-    if let Some(own) = session.locks.lend(home) {
+    if let Some(own) = session.work.locks_mut().lend(home) {
         return Ok(own);
     }
     let pool = live.pool(&home.unit)?;
@@ -133,7 +135,7 @@ async fn borrow(
     // What it has is freed before it serves others, whatever becomes of the session.
     connection.spoil();
     session.place.handle().keeps(&connection);
-    session.locks.begins(home);
+    session.work.locks_mut().begins(home);
     Ok(connection)
 }
 
@@ -163,11 +165,11 @@ async fn dressed(
     let dialect = live.database.dialect.as_ref();
     let variables = session.settings.variables();
     if connection.session_state() == variables.id() {
-        session.locks.dress(home, dialect, variables);
+        session.work.locks_mut().dress(home, dialect, variables);
         return Ok(());
     }
-    let is_new = !session.locks.was_dressed(home);
-    let text = session.locks.dress(home, dialect, variables);
+    let is_new = !session.work.locks().was_dressed(home);
+    let text = session.work.locks_mut().dress(home, dialect, variables);
     let wanted = variables.id();
     let replies = match is_new {
         true => dress::dress(session, live, connection)?,
@@ -230,13 +232,13 @@ async fn give_home(session: &mut Session, home: &Home, mut connection: Connectio
     }
     if !connection.condition().usable || connection.condition().outstanding > 0 {
         session.place.handle().keeps_no_more(&connection);
-        if session.locks.loses(home) {
+        if session.work.locks_mut().loses(home) {
             tracing::warn!(unit = %home.unit, "the connection that had a session's locks is lost");
         }
         connection.discard();
         return;
     }
-    if let Some(over) = session.locks.comes_home(home, connection) {
+    if let Some(over) = session.work.locks_mut().comes_home(home, connection) {
         session.place.handle().keeps_no_more(&over);
     }
 }

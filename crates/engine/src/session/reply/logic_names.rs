@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pando_kernel::feature::Database;
-use pando_kernel::numbers::ShownRelation;
-use pando_kernel::{Column, Columns, Error, ErrorKind, Numbers, Presentation, ServerError};
+use pando_kernel::oids::ShownRelation;
+use pando_kernel::{Column, Columns, Error, ErrorKind, Oids, Presentation, ServerError};
 
-use crate::numbers;
+use crate::oids;
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
@@ -50,7 +50,7 @@ pub(in crate::session) struct Teller {
     /// Its place in the plan.
     pub(in crate::session) at: usize,
     /// What its numbers are shown as; `None` where that is not known.
-    pub(in crate::session) numbers: Option<Arc<Numbers>>,
+    pub(in crate::session) numbers: Option<Arc<Oids>>,
 }
 
 impl Origin {
@@ -66,8 +66,8 @@ impl Origin {
     /// Actual names of tables and databases become the logic ones, and numbers of relations those that are shown.
     pub(in crate::session) fn rename(&self, columns: &mut Columns) {
         let Some(unit) = self.plan.units.get(self.teller.at) else { return };
-        let numbering = self.live.database.dialect.numbering();
-        let first = numbering.map_or(u32::MAX, |numbering| numbering.first_made());
+        let oid_rules = self.live.database.dialect.oid_rules();
+        let first = oid_rules.map_or(u32::MAX, |oid_rules| oid_rules.first_made());
         let are_other =
             self.teller.numbers.as_ref().is_none_or(|numbers| numbers.change_relations());
         let is_made = |column: &Column| column.native.type_id >= first;
@@ -85,7 +85,7 @@ impl Origin {
         }
         let given = Arc::clone(&columns.list);
         self.rename_anew(unit, columns);
-        let is_numbered = self.live.database.dialect.numbering().is_some();
+        let is_numbered = self.live.database.dialect.oid_rules().is_some();
         // What is shown without knowing better is shown otherwise the next time.
         if !is_numbered || self.teller.numbers.is_some() {
             columns.list = self.plan.told.set(given, Arc::clone(&columns.list));
@@ -94,7 +94,7 @@ impl Origin {
 
     fn rename_anew(&self, unit: &Unit, columns: &mut Columns) {
         let database = &self.live.database;
-        let number = numbers::place(database, &unit.target.unit);
+        let number = oids::place(database, &unit.target.unit);
         let list = Arc::make_mut(&mut columns.list);
         for column in &mut *list {
             for table in &unit.target.tables {

@@ -41,7 +41,7 @@ use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::jobs::grouped;
 use crate::session::run::start::has_all;
-use crate::session::run::{leave, numbers};
+use crate::session::run::{leave, oids};
 use crate::session::transaction::base::{refuse_in_base, undo_in_base};
 
 /// Longest wait for a row that another transaction of type BASE holds, in milliseconds: between these two, another one
@@ -217,7 +217,7 @@ async fn jobs_of(
     places: &[usize],
 ) -> Result<(Connection, usize, Vec<Job>)> {
     let Order { plan, given } = order;
-    let numbers = numbers::of_unit(session, live, unit);
+    let numbers = oids::of_unit(session, live, unit);
     let renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
     let mut jobs = Vec::new();
     for at in places {

@@ -24,7 +24,7 @@ use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::turned_rows::turned_columns;
 use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
-use crate::session::run::{numbers, ready, without_units};
+use crate::session::run::{oids, ready, without_units};
 use crate::session::transaction::temporary::look;
 
 /// What there is to be said of a prepared statement.
@@ -74,8 +74,8 @@ pub(in crate::session) async fn describe(
     let plan = Arc::new(plan);
     let run = Run { live: &live, stmt: &stmt, plan: &plan };
     let asks = Given { prepared: true, ..Given::default() };
-    if numbers::are_wanted(session, run, &asks) {
-        Box::pin(numbers::find_out(session, &live, &plan)).await?;
+    if oids::are_wanted(session, run, &asks) {
+        Box::pin(oids::find_out(session, &live, &plan)).await?;
     }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let known = prepared.types();
@@ -85,7 +85,7 @@ pub(in crate::session) async fn describe(
     let asked = Execution::Describe { sql, types, era };
     let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
     if let Some(mut columns) = described.columns.take() {
-        let numbers = numbers::of_unit(session, &live, &unit.target.unit);
+        let numbers = oids::of_unit(session, &live, &unit.target.unit);
         Origin::of(&live, &plan, Teller { at: 0, numbers }).rename(&mut columns);
         described.columns = Some(turned_columns(&plan, columns)?);
     }
@@ -112,7 +112,7 @@ async fn described_by(
         lend::taken_from_pool(session, live, unit, Aim::Reads).await?
     };
     let mut asked = asked;
-    let numbers = numbers::of_unit(session, live, unit);
+    let numbers = oids::of_unit(session, live, unit);
     let renumbering = Renumbering::of(&live.database.dialect, numbers.as_ref());
     renumbering.iter().for_each(|renumbering| renumbering.sent(&mut asked));
     let started = connection.start(asked);

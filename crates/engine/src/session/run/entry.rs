@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::session::given::{Given, Run};
 use crate::session::reply::pieces::Verb;
 use crate::session::reply::turned_rows;
-use crate::session::run::{admission, base, numbers, start};
+use crate::session::run::{admission, base, oids, start};
 use crate::session::transaction::begin;
 
 /// Runs a plan up to its first piece of reply: admitted, in its transaction, on one unit or on several. The parameters
@@ -27,8 +27,8 @@ pub(in crate::session) async fn run_plan(
     }
     begin::open_for(session, run).await?;
     session.work.starts(run);
-    if numbers::are_wanted(session, run, given) {
-        Box::pin(numbers::find_out(session, run.live, run.plan)).await?;
+    if oids::are_wanted(session, run, given) {
+        Box::pin(oids::find_out(session, run.live, run.plan)).await?;
     }
     let verb = Verb::of(session, run, given).await?;
     if session.work.is_for_base(run.stmt)? {

@@ -22,8 +22,8 @@ use crate::session::Session;
 use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
-use crate::session::run::numbers::Patience;
-use crate::session::run::{context, numbers, planning};
+use crate::session::run::oids::Patience;
+use crate::session::run::{context, oids, planning};
 
 /// How often planning may ask for something to be found out before it answers.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
@@ -43,7 +43,7 @@ pub(in crate::session) async fn find_out(
         Need::Indexes => learn_indexes(session, live).await,
         Need::Names(units) => learn_names(session, live, units).await,
         Need::Aggregates => learn_aggregates(session, live).await,
-        Need::Numbers(unit) => numbers::find_out_of(session, live, &unit, Patience::Long).await,
+        Need::Oids(unit) => oids::find_out_of(session, live, &unit, Patience::Long).await,
         Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
     }
 }

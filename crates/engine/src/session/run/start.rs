@@ -28,7 +28,7 @@ use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, early_release, insert_keys, numbers};
+use crate::session::run::{connect, early_release, insert_keys, oids};
 
 impl Verb {
     /// Of a planned statement.
@@ -67,7 +67,7 @@ pub(in crate::session) async fn start_one(
         return Err(Error::internal("a plan without units"));
     };
     let mut channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
-    let numbers = numbers::of_only(session, run.live, run.plan);
+    let numbers = oids::of_only(session, run.live, run.plan);
     channel.renumber(Renumbering::of(&run.live.database.dialect, numbers.as_ref()));
     let pass = Pass {
         channel,
@@ -95,7 +95,7 @@ pub(in crate::session) async fn start_many(
     let mut started = connect::start_units(session, live, plan, given).await?;
     for (channel, jobs) in started.channels.iter_mut().zip(&started.jobs) {
         let unit = jobs.first().and_then(|job| plan.units.get(*job));
-        channel.renumber(numbers::renumbering(session, live, unit));
+        channel.renumber(oids::renumbering(session, live, unit));
     }
     if verb.defines {
         started.channels.iter_mut().for_each(crate::execute::Channel::go_on_after_errors);

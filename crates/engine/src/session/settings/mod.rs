@@ -1,9 +1,9 @@
-//! What a session has set: variables, and what its open transaction takes back of them.
+//! What a session has set: variables, and what its open transaction takes back of them; what sequences have told it.
 
 pub(in crate::session) mod alone;
-pub(in crate::session) mod numbers;
 pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
+pub(in crate::session) mod sequence_values;
 pub(in crate::session) mod shown;
 pub(in crate::session) mod value_text;
 
@@ -12,6 +12,7 @@ use pando_kernel::dialect::CLIENT_LANGUAGE;
 use crate::variables::Variables;
 
 use crate::session::settings::savepoints::Mark;
+use crate::session::settings::sequence_values::SequenceValues;
 use crate::session::settings::shown::Shown;
 
 /// What a session has set.
@@ -27,6 +28,7 @@ pub(in crate::session) struct Settings {
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local: Vec<String>,
     shown: Shown,
+    sequence_values: SequenceValues,
 }
 
 impl Settings {
@@ -42,6 +44,11 @@ impl Settings {
     /// What the client is told of them.
     pub(in crate::session) fn shown_mut(&mut self) -> &mut Shown {
         &mut self.shown
+    }
+
+    /// What sequences have told it.
+    pub(in crate::session) fn sequence_values_mut(&mut self) -> &mut SequenceValues {
+        &mut self.sequence_values
     }
 
     /// What is set is taken back at a return to one of the transaction's savepoints.

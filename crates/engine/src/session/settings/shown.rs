@@ -80,7 +80,7 @@ impl Shown {
     }
 
     /// What the client does not know yet.
-    fn news(&mut self, dialect: &dyn Dialect) -> Vec<(String, String)> {
+    fn changed_parameters(&mut self, dialect: &dyn Dialect) -> Vec<(String, String)> {
         let is_known = |one: &&(String, String)| !self.told.contains(one);
         let mut news: Vec<(String, String)> = self.now.iter().filter(is_known).cloned().collect();
         let is_gone = |name: &str| self.now.iter().all(|(other, _)| other != name);
@@ -95,7 +95,7 @@ impl Shown {
 
 /// The settings that are others than the client knows. In a failed transaction they are already those to which its end
 /// goes back.
-pub(in crate::session) fn news(session: &mut Session) -> Vec<(String, String)> {
+pub(in crate::session) fn changed_parameters(session: &mut Session) -> Vec<(String, String)> {
     let is_failed = session.work.transaction().state() == TransactionState::Failed;
     if !is_failed && session.settings.shown_mut().is_told() {
         return Vec::new();
@@ -106,7 +106,7 @@ pub(in crate::session) fn news(session: &mut Session) -> Vec<(String, String)> {
     if is_failed {
         session.settings.shows_what_stays();
     }
-    session.settings.shown_mut().news(dialect.as_ref())
+    session.settings.shown_mut().changed_parameters(dialect.as_ref())
 }
 
 fn put(values: &mut Values, name: &str, value: &str) {

@@ -43,7 +43,7 @@ pub(in crate::session) async fn bring(
     session.work.refuse_if_failed()?;
     let key = name.key();
     let known = find_out::find_out_until(session, live, Some(given), |ctx| {
-        Ok(plan::numbers::standing(ctx, &key))
+        Ok(plan::sequence_calls::standing(ctx, &key))
     })
     .await?;
     let Some(home) = known.first() else { return Ok(()) };

@@ -9,13 +9,13 @@ use pando_kernel::request::Prepared;
 use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
-use crate::plan::numbers::Filled;
+use crate::plan::sequence_calls::Filled;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{context, find_out};
-use crate::session::statement::numbers;
+use crate::session::statement::sequence_calls;
 
 /// Whether a statement is refused because each shard would count by itself.
 pub(in crate::session) fn is_uncounted(stmt: &Statement, refusal: &Error) -> bool {
@@ -38,11 +38,11 @@ pub(in crate::session) async fn counted(
 ) -> Result<(Statement, Given)> {
     let mut columns = wanting(session, live, stmt).await?;
     for column in &mut columns {
-        let counter = |ctx: &Context<'_>| plan::numbers::counter(ctx, column);
+        let counter = |ctx: &Context<'_>| plan::sequence_calls::counter(ctx, column);
         let counter = context::in_context(session, live, Some(given), counter);
         let count = column.rows.iter().filter(|is_wanted| **is_wanted).count();
         let Some(counter) = counter else { return Err(refusal) };
-        column.numbers = numbers::drawn(session, live, &counter, count).await?;
+        column.numbers = sequence_calls::drawn(session, live, &counter, count).await?;
         if column.numbers.len() != count {
             // A default that asks another sequence.
             return Err(refusal);
@@ -79,7 +79,7 @@ async fn wanting(
 ) -> Result<Vec<Filled>> {
     let Kind::Insert(insert) = &stmt.kind else { return Ok(Vec::new()) };
     find_out::find_out_until(session, live, None, |ctx| {
-        Ok(plan::numbers::wanting(ctx, insert, &stmt.text))
+        Ok(plan::sequence_calls::wanting(ctx, insert, &stmt.text))
     })
     .await
 }
@@ -91,7 +91,7 @@ async fn filled(
     columns: &[Filled],
 ) -> Result<Option<Statement>> {
     let text = find_out::find_out_until(session, live, None, |ctx| {
-        plan::numbers::filled(ctx, stmt, columns)
+        plan::sequence_calls::filled(ctx, stmt, columns)
     });
     let Some(text) = text.await? else { return Ok(None) };
     let parsed = pando_sql::parse(&text, live.database.dialect.syntax());

@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out};
-use crate::session::statement::{administer, counters, numbers};
+use crate::session::statement::{administer, counters, sequence_calls};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -144,7 +144,7 @@ async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> R
     let counted = match prepared.statement.counts {
         true => {
             let live = session.place.live()?;
-            Box::pin(numbers::describable(session, &live, prepared)).await?
+            Box::pin(sequence_calls::describable(session, &live, prepared)).await?
         }
         false => None,
     };

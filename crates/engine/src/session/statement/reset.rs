@@ -31,7 +31,7 @@ pub(in crate::session) async fn discard(session: &mut Session, verb: &str) -> Re
             "DISCARD TEMP"
         }
         "DISCARD SEQUENCES" => {
-            session.numbers.forget();
+            session.settings.sequence_values_mut().forget();
             verb
         }
         "DISCARD PLANS" => verb,
@@ -51,7 +51,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     }
     close::close_cursors(session).await;
     session.temporary.drop_temporaries();
-    session.numbers.forget();
+    session.settings.sequence_values_mut().forget();
     Box::pin(locks::forget_all(session)).await;
     session.memory.named_mut().clear();
     session.settings.forget();

@@ -98,7 +98,7 @@ async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dial
     or_fail(session, result).await?;
     session.work.base_mut().release(name);
     if let Some(before) = session.settings.depth_of(name) {
-        session.locks.release(before);
+        session.work.locks_mut().release(before);
     }
     session.settings.unmark(name);
     let result = change_modes::tell_read_only_again(session).await;

@@ -22,7 +22,7 @@ use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
 use crate::session::run::on_units::Ran;
 use crate::session::run::{entry, on_units, ready};
-use crate::session::statement::{counters, numbers};
+use crate::session::statement::{counters, sequence_calls};
 use crate::session::steps::locked_rows;
 use crate::session::transaction::{Opened, attend, begin};
 
@@ -299,7 +299,7 @@ pub(in crate::session) async fn write_step(
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
     let counted = match stmt.counts {
-        true => Box::pin(numbers::counted(session, live, &stmt, given)).await?,
+        true => Box::pin(sequence_calls::counted(session, live, &stmt, given)).await?,
         false => None,
     };
     let (stmt, given) = match &counted {

@@ -118,7 +118,7 @@ async fn made_call(
 }
 
 async fn take(session: &mut Session, live: &Arc<LiveDatabase>, asked: &Asked) -> Result<Value> {
-    session.locks.refuse_too_many(&asked.home.unit)?;
+    session.work.locks().refuse_too_many(&asked.home.unit)?;
     let until = match asked.function.hold {
         LockHold::Session => Until::Freed,
         LockHold::Transaction => Until::Transaction(session.settings.depth()),
@@ -150,7 +150,7 @@ async fn free(session: &mut Session, live: &Arc<LiveDatabase>, asked: &Asked) ->
         return Ok(Value::Null);
     }
     let undo = undo_of(asked);
-    if !asked.function.is_numbered && session.locks.are_at(&asked.home) {
+    if !asked.function.is_numbered && session.work.locks().are_at(&asked.home) {
         let (home, key, own) = (asked.home.clone(), asked.key.clone(), undo.clone());
         // What is the same name to the server has the same key, but not always the other way round.
         let note = move |held: &mut HeldLocks, value: &Value| {
@@ -160,7 +160,7 @@ async fn free(session: &mut Session, live: &Arc<LiveDatabase>, asked: &Asked) ->
         };
         return locks::call(session, live, &asked.home, &undo, note).await;
     }
-    if session.locks.forget_freed(&asked.home, &asked.key, Some(&undo)) {
+    if session.work.locks_mut().forget_freed(&asked.home, &asked.key, Some(&undo)) {
         return locks::call(session, live, &asked.home, &undo, |_, _| ()).await;
     }
     match asked.function.unheld {

@@ -111,7 +111,7 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
         session.place.handle().runs_on(connection, Manner::Leave)?;
     }
     let stand = match end {
-        End::Commit if session.locks.are_there() => Box::pin(locks::stand(session)).await,
+        End::Commit if session.work.locks().are_there() => Box::pin(locks::stand(session)).await,
         End::Commit | End::RollBack => Ok(()),
     };
     let end = if stand.is_ok() { end } else { End::RollBack };

@@ -9,6 +9,8 @@ use pando_pool::Connection;
 
 use crate::variables::Variables;
 
+use crate::session::transaction::Work;
+
 /// Locks that one session may have at a time, each counted as often as it was taken.
 const MAX: usize = 10_000;
 
@@ -55,6 +57,17 @@ pub(in crate::session) enum Until {
     Freed,
     /// The transaction ends, or returns to one of its first savepoints, of which there were so many.
     Transaction(usize),
+}
+
+impl Work {
+    /// The locks of applications that the session has.
+    pub(in crate::session) fn locks(&self) -> &HeldLocks {
+        &self.locks
+    }
+
+    pub(in crate::session) fn locks_mut(&mut self) -> &mut HeldLocks {
+        &mut self.locks
+    }
 }
 
 impl HeldLocks {

@@ -8,13 +8,13 @@ pub(in crate::session) mod deadlock;
 pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
-pub(in crate::session) mod hours;
 pub(in crate::session) mod locks;
 pub(in crate::session) mod modes;
 pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;
 pub(in crate::session) mod snapshot;
 pub(in crate::session) mod temporary;
+pub(in crate::session) mod times;
 pub(in crate::session) mod touched;
 pub(in crate::session) mod undo_list;
 pub(in crate::session) mod units;
@@ -23,8 +23,9 @@ mod work;
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
-use crate::session::transaction::hours::Hours;
+use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::own_catalog::Own;
+use crate::session::transaction::times::Times;
 use crate::session::transaction::touched::Touched;
 use crate::session::transaction::undo_list::Base;
 
@@ -55,7 +56,9 @@ pub(in crate::session) struct Work {
     /// The statement under way only changes rows, and reads nothing but what it locks.
     only_changes: bool,
     /// When the transaction and the statement under way began.
-    hours: Hours,
+    times: Times,
+    /// What applications lock, beyond transactions too.
+    locks: HeldLocks,
 }
 
 /// Transaction modes that are not those of the open transaction.

@@ -8,8 +8,9 @@ use pando_transaction::{Transaction, no_savepoint};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
-use crate::session::transaction::hours::Hours;
+use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::modes::{SNAPSHOT, completed};
+use crate::session::transaction::times::Times;
 use crate::session::transaction::touched::Touched;
 use crate::session::transaction::undo_list::Base;
 use crate::session::transaction::{Definitions, End, Modes, Opened, Work};
@@ -27,7 +28,8 @@ impl Default for Work {
             definitions: Definitions::default(),
             names_tables: false,
             only_changes: false,
-            hours: Hours::default(),
+            times: Times::default(),
+            locks: HeldLocks::default(),
         }
     }
 }

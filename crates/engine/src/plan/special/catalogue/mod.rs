@@ -112,12 +112,12 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
         let number = stand::number_of(ctx, &unit.target.unit);
         let shown = stand::shown_at(ctx.database, &unit.target.unit);
         let columns = stand::columns_at(ctx.database, &unit.target.unit);
-        let numbers = match number > 0 && ctx.dialect.numbering().is_some() {
+        let numbers = match number > 0 && ctx.dialect.oid_rules().is_some() {
             true => ctx.catalog.numbers(&unit.target.unit),
             false => Some(Arc::default()),
         };
         let Some(numbers) = numbers else {
-            return Ok(Some(Need::Numbers(Arc::clone(&unit.target.unit))));
+            return Ok(Some(Need::Oids(Arc::clone(&unit.target.unit))));
         };
         let view = View {
             database: &ctx.database.name,

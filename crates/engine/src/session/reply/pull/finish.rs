@@ -268,7 +268,7 @@ pub(in crate::session) async fn fail_statement(session: &mut Session, error: Err
 
 /// Frees the locks of a transaction that was only the statement's.
 pub(in crate::session) async fn free_locks(session: &mut Session) {
-    if session.locks.are_there() && session.work.is_idle() {
+    if session.work.locks().are_there() && session.work.is_idle() {
         Box::pin(locks::free_transactions(session)).await;
     }
 }

@@ -1,4 +1,5 @@
-//! Numbers of types and relations that were made by users: every server gives its own, and clients are shown those of one catalogue.
+//! OIDs, numbers of types and relations that were made by users: every server gives its own, and clients are shown those of one catalogue.
+//! <https://www.postgresql.org/docs/current/datatype-oid.html>
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -8,11 +9,11 @@ use crate::error::Result;
 use crate::value::Value;
 
 /// What a family knows of such numbers. Pure.
-pub trait Numbering: Send + Sync + Debug {
+pub trait OidRules: Send + Sync + Debug {
     /// A query for what is numbered in a storage unit: the types, and of relations these.
     fn query(&self, tables: &[&str]) -> String;
 
-    /// Reads the answer to [`Numbering::query`].
+    /// Reads the answer to [`OidRules::query`].
     ///
     /// # Errors
     /// `Internal` when it has another shape.
@@ -96,7 +97,7 @@ pub struct ShownRelation {
 
 /// What one unit's numbers are shown as.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Numbers {
+pub struct Oids {
     shown: HashMap<u32, u32>,
     own: HashMap<u32, u32>,
     forms: HashMap<u32, Form>,
@@ -118,12 +119,12 @@ pub struct Others {
 #[derive(Debug, Clone, Copy)]
 pub enum Way<'a> {
     /// From the unit to the client.
-    ToShown(&'a Numbers),
+    ToShown(&'a Oids),
     /// From the client to the unit.
-    ToOwn(&'a Numbers),
+    ToOwn(&'a Oids),
 }
 
-impl Numbers {
+impl Oids {
     /// A type of the unit's is shown under this number, and its values are put together so.
     pub fn show_type(&mut self, own: ListedType, shown: u32) {
         if own.number != shown {
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn others_are_shown_as_nobody_elses() {
-        let mut numbers = Numbers::default();
+        let mut numbers = Oids::default();
         numbers.show_others(Others { first: 16_384, higher: 1 << 26 });
         for (own, shown) in [(23, 23), (16_384, 67_125_248), (20_000, 67_128_864)] {
             assert_eq!((numbers.shown_type(own), numbers.own_type(shown)), (shown, own));
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn types_go_both_ways_and_keep_their_forms() {
-        let mut numbers = Numbers::default();
+        let mut numbers = Oids::default();
         let listed = |number, form| ListedType { number, form, is_of_table: false };
         numbers.show_type(listed(20_000, Form::Plain), 30_000);
         numbers.show_type(listed(20_001, Form::Range(20_000)), 30_001);

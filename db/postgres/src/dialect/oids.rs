@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use pando_kernel::numbers::{Form, ListedRelation, ListedType, Listing, Numbering, TypeName, Way};
+use pando_kernel::oids::{Form, ListedRelation, ListedType, Listing, OidRules, TypeName, Way};
 use pando_kernel::{Column, Error, Format, Result, Value};
 
 use super::{Postgres, text_literal};
@@ -28,7 +28,7 @@ mod range {
     pub(super) const NO_UPPER: u8 = 0x10;
 }
 
-impl Numbering for Postgres {
+impl OidRules for Postgres {
     fn query(&self, tables: &[&str]) -> String {
         let names: Vec<String> = tables.iter().map(|table| text_literal(table)).collect();
         let is_asked = match &names[..] {
@@ -223,12 +223,12 @@ impl<'a> Rest<'a> {
 
 #[cfg(test)]
 mod tests {
-    use pando_kernel::Numbers;
+    use pando_kernel::Oids;
 
     use super::*;
 
-    fn numbers() -> Numbers {
-        let mut numbers = Numbers::default();
+    fn numbers() -> Oids {
+        let mut numbers = Oids::default();
         let listed = |number, form| ListedType { number, form, is_of_table: false };
         numbers.show_type(listed(20_000, Form::Plain), 30_000);
         numbers.show_type(listed(20_001, Form::Array), 30_001);

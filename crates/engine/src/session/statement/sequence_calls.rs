@@ -11,7 +11,7 @@ use pando_sql::Span;
 use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
-use crate::plan::numbers::{Call, Named, Verb};
+use crate::plan::sequence_calls::{Call, Named, Verb};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -19,7 +19,7 @@ use crate::session::connections::ask;
 use crate::session::cursors::settle;
 use crate::session::given::Given;
 use crate::session::run::{admission, context, find_out};
-use crate::session::settings::numbers::Current;
+use crate::session::settings::sequence_values::Current;
 
 /// Numbers that a statement takes, by sequence.
 type Taken = HashMap<String, std::vec::IntoIter<i64>>;
@@ -106,7 +106,8 @@ async fn found(
     stmt: &Statement,
     given: Option<&Given>,
 ) -> Result<Vec<Call>> {
-    find_out::find_out_until(session, live, given, |ctx| plan::numbers::calls(ctx, stmt)).await
+    find_out::find_out_until(session, live, given, |ctx| plan::sequence_calls::calls(ctx, stmt))
+        .await
 }
 
 fn words(live: &LiveDatabase) -> Result<&dyn Sequences> {
@@ -126,8 +127,14 @@ fn sees_uncounted(session: &mut Session, live: &LiveDatabase, calls: &[Call]) ->
     for call in calls.iter().filter(uncounted) {
         let Some(named) = &call.sequence else { continue };
         match call.verb {
-            Verb::Set => session.numbers.set(database, &named.key, call.sets.filter(|_| call.once)),
-            Verb::Next | Verb::Current => session.numbers.give(database, &named.key, None),
+            Verb::Set => session.settings.sequence_values_mut().set(
+                database,
+                &named.key,
+                call.sets.filter(|_| call.once),
+            ),
+            Verb::Next | Verb::Current => {
+                session.settings.sequence_values_mut().give(database, &named.key, None)
+            }
         }
     }
     sets || calls.iter().any(|call| call.verb == Verb::Next && !call.once)
@@ -157,21 +164,23 @@ fn literals(
             (Verb::Next, Some(key)) => {
                 let next = taken.get_mut(key).and_then(Iterator::next);
                 if let Some(number) = next {
-                    session.numbers.give(database, key, Some(number));
+                    session.settings.sequence_values_mut().give(database, key, Some(number));
                 }
                 literal(words, call, next.unwrap_or_default())
             }
-            (Verb::Current, key) => match session.numbers.current(database, key) {
-                Current::Told(number) => literal(words, call, number),
-                Current::Untold => words.untold(key)?,
-                Current::Unseen => {
-                    return Err(Error::unsupported(
-                        30001,
-                        "the session's current number was given by a statement that counts row by row, or set by one that computes it",
-                        "ask for the numbers by themselves: SELECT nextval(…)",
-                    ));
+            (Verb::Current, key) => {
+                match session.settings.sequence_values_mut().current(database, key) {
+                    Current::Told(number) => literal(words, call, number),
+                    Current::Untold => words.untold(key)?,
+                    Current::Unseen => {
+                        return Err(Error::unsupported(
+                            30001,
+                            "the session's current number was given by a statement that counts row by row, or set by one that computes it",
+                            "ask for the numbers by themselves: SELECT nextval(…)",
+                        ));
+                    }
                 }
-            },
+            }
             (Verb::Next | Verb::Set, _) => continue,
         };
         put.push((call.span, literal));
@@ -218,8 +227,9 @@ fn with(
     stmt: &Statement,
     put: &[(Span, String)],
 ) -> Result<Statement> {
-    let text =
-        context::in_context(session, live, None, |ctx| plan::numbers::written(ctx, stmt, put));
+    let text = context::in_context(session, live, None, |ctx| {
+        plan::sequence_calls::written(ctx, stmt, put)
+    });
     pando_sql::parse(&text, live.database.dialect.syntax()).map_err(plan::unread)
 }
 
@@ -235,7 +245,11 @@ pub(in crate::session) async fn drawn(
 ) -> Result<Vec<i64>> {
     let numbers = draw(session, live, sequence, count).await?;
     if let Some(last) = numbers.last() {
-        session.numbers.give(&live.database.name, &sequence.key, Some(*last));
+        session.settings.sequence_values_mut().give(
+            &live.database.name,
+            &sequence.key,
+            Some(*last),
+        );
     }
     Ok(numbers)
 }

@@ -7,7 +7,7 @@ const MOST: usize = 10_000;
 
 /// What a session was told.
 #[derive(Debug, Default)]
-pub(in crate::session) struct Numbers {
+pub(in crate::session) struct SequenceValues {
     /// By logical database and sequence; `None` where a server gave numbers out that Pando has not seen.
     told: HashMap<(String, String), Option<i64>>,
     /// The sequence that gave a number last.
@@ -25,7 +25,7 @@ pub(in crate::session) enum Current {
     Unseen,
 }
 
-impl Numbers {
+impl SequenceValues {
     /// It was given a number.
     pub(in crate::session) fn give(&mut self, database: &str, sequence: &str, number: Option<i64>) {
         self.set(database, sequence, number);
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn a_session_is_told_what_it_was_given_itself() {
-        let mut numbers = Numbers::default();
-        assert_eq!(numbers.current("d", Some("s")), Current::Untold);
-        assert_eq!(numbers.current("d", None), Current::Untold);
-        numbers.give("d", "s", Some(7));
-        numbers.set("d", "r", Some(3));
-        assert_eq!(numbers.current("d", None), Current::Told(7));
-        assert_eq!(numbers.current("d", Some("r")), Current::Told(3));
-        assert_eq!(numbers.current("other", Some("s")), Current::Untold);
-        numbers.give("d", "r", None);
-        assert_eq!(numbers.current("d", None), Current::Unseen);
-        numbers.forget();
-        assert_eq!(numbers.current("d", Some("s")), Current::Untold);
+        let mut values = SequenceValues::default();
+        assert_eq!(values.current("d", Some("s")), Current::Untold);
+        assert_eq!(values.current("d", None), Current::Untold);
+        values.give("d", "s", Some(7));
+        values.set("d", "r", Some(3));
+        assert_eq!(values.current("d", None), Current::Told(7));
+        assert_eq!(values.current("d", Some("r")), Current::Told(3));
+        assert_eq!(values.current("other", Some("s")), Current::Untold);
+        values.give("d", "r", None);
+        assert_eq!(values.current("d", None), Current::Unseen);
+        values.forget();
+        assert_eq!(values.current("d", Some("s")), Current::Untold);
     }
 }

@@ -4,17 +4,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pando_kernel::Numbers;
+use pando_kernel::Oids;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Catalog;
-use pando_kernel::numbers::Listing;
+use pando_kernel::oids::Listing;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Kind;
 
 use crate::catalog::UnitCatalog;
 use crate::execute::Renumbering;
-use crate::numbers;
+use crate::oids;
 use crate::plan::{Plan, Unit};
 use crate::snapshot::LiveDatabase;
 
@@ -59,7 +59,7 @@ pub(in crate::session) fn are_wanted(session: &Session, run: Run<'_>, given: &Gi
         | Kind::Opaque => false,
     };
     plan.told.numbers().is_none()
-        && live.database.dialect.numbering().is_some()
+        && live.database.dialect.oid_rules().is_some()
         && session.work.transaction().state() != TransactionState::Failed
         && may_tell()
         && !plan.units.iter().all(|unit| is_known(session.work.catalog(live), unit))
@@ -101,7 +101,7 @@ pub(in crate::session) async fn find_out_of(
     let epoch = session.work.catalog(live).epoch();
     let mut listings: HashMap<UnitName, Arc<Listing>> = HashMap::new();
     let mut is_whole = true;
-    for needed in numbers::needed_units(&live.database, unit) {
+    for needed in oids::needed_units(&live.database, unit) {
         match listed(session, live, &needed, patience).await {
             Ok(Some(listing)) => drop(listings.insert(needed, listing)),
             Ok(None) => is_whole = false,
@@ -113,9 +113,9 @@ pub(in crate::session) async fn find_out_of(
         }
     }
     if is_whole {
-        let found = numbers::numbers(&live.database, presentation, unit, &listings);
+        let found = oids::of_listings(&live.database, presentation, unit, &listings);
         let catalog = session.work.catalog(live);
-        catalog.learn_numbers(epoch, Arc::clone(unit), Arc::new(found));
+        catalog.learn_oids(epoch, Arc::clone(unit), Arc::new(found));
     }
     Ok(())
 }
@@ -131,17 +131,17 @@ async fn listed(
         return Ok(Some(known));
     }
     let dialect = Arc::clone(&live.database.dialect);
-    let Some(numbering) = dialect.numbering() else { return Ok(None) };
-    let tables = numbers::asked_tables(&live.database, unit);
+    let Some(oid_rules) = dialect.oid_rules() else { return Ok(None) };
+    let tables = oids::asked_tables(&live.database, unit);
     let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
     let epoch = session.work.catalog(live).epoch();
-    let query = numbering.query(&tables);
+    let query = oid_rules.query(&tables);
     let asked = match patience {
         Patience::Long => ask::ask(session, live, unit, &query).await.map(Some),
         Patience::None => ask::ask_at_once(session, live, unit, &query).await,
     };
     let Some(rows) = asked? else { return Ok(None) };
-    let listing = Arc::new(numbering.read(&rows)?);
+    let listing = Arc::new(oid_rules.read(&rows)?);
     let catalog = session.work.catalog(live);
     catalog.learn_listing(epoch, Arc::clone(unit), Arc::clone(&listing));
     Ok(Some(listing))
@@ -152,8 +152,8 @@ pub(in crate::session) fn of_unit(
     session: &Session,
     live: &LiveDatabase,
     unit: &str,
-) -> Option<Arc<Numbers>> {
-    live.database.dialect.numbering()?;
+) -> Option<Arc<Oids>> {
+    live.database.dialect.oid_rules()?;
     session.work.catalog(live).numbers(unit)
 }
 
@@ -162,12 +162,12 @@ pub(in crate::session) fn of_only(
     session: &Session,
     live: &LiveDatabase,
     plan: &Plan,
-) -> Option<Arc<Numbers>> {
+) -> Option<Arc<Oids>> {
     if let Some(known) = plan.told.numbers() {
         return Some(Arc::clone(known));
     }
     let found = plan.units.first().and_then(|unit| of_unit(session, live, &unit.target.unit))?;
-    plan.told.set_numbers(&found);
+    plan.told.set_oids(&found);
     Some(found)
 }
 

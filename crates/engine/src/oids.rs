@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::feature::{Database, LogicTable};
-use pando_kernel::numbers::{
-    ListedRelation, ListedType, Listing, Numbers, Others, ShownRelation, TypeName,
+use pando_kernel::oids::{
+    ListedRelation, ListedType, Listing, Oids, Others, ShownRelation, TypeName,
 };
 use pando_kernel::presentation::Presentation;
 use pando_kernel::route::UnitName;
@@ -56,16 +56,16 @@ pub(crate) fn needed_units(database: &Database, unit: &UnitName) -> Vec<UnitName
 }
 
 /// What a unit's numbers are shown as, by what is listed in [`needed_units`].
-pub(crate) fn numbers(
+pub(crate) fn of_listings(
     database: &Database,
     presentation: &dyn Presentation,
     unit: &UnitName,
     listings: &HashMap<UnitName, Arc<Listing>>,
-) -> Numbers {
-    let mut numbers = Numbers::default();
+) -> Oids {
+    let mut numbers = Oids::default();
     let shift =
         |number, unit: &UnitName| presentation.relation_number(number, place(database, unit));
-    let first = database.dialect.numbering().map_or(u32::MAX, |numbering| numbering.first_made());
+    let first = database.dialect.oid_rules().map_or(u32::MAX, |oid_rules| oid_rules.first_made());
     let higher = shift(first, unit).wrapping_sub(first);
     numbers.show_others(Others { first, higher });
     let Some(own) = listings.get(unit) else { return numbers };

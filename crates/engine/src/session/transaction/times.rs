@@ -6,7 +6,7 @@ use crate::session::transaction::Work;
 
 /// When the transaction and the statement under way began, in microseconds since 1970-01-01 UTC.
 #[derive(Debug, Default)]
-pub(in crate::session) struct Hours {
+pub(in crate::session) struct Times {
     /// Of the transaction that was opened last.
     transaction: i64,
     /// `None` as long as nobody has asked.
@@ -18,29 +18,29 @@ pub(in crate::session) struct Hours {
 impl Work {
     /// A client's statement begins.
     pub(in crate::session) fn statement_begins(&mut self) {
-        self.hours.statement = None;
-        self.hours.has_parts = false;
+        self.times.statement = None;
+        self.times.has_parts = false;
     }
 
     /// A transaction begins.
     pub(in crate::session) fn transaction_begins(&mut self, now: i64) {
-        self.hours.transaction = now;
+        self.times.transaction = now;
     }
 
     /// What follows up to the next statement of the client are parts of the one under way.
     pub(in crate::session) fn runs_in_parts(&mut self) {
-        self.hours.has_parts = true;
+        self.times.has_parts = true;
     }
 
     /// Whether what runs now is a part of the client's statement.
     pub(in crate::session) fn is_in_parts(&self) -> bool {
-        self.hours.has_parts
+        self.times.has_parts
     }
 
     /// When the statement under way began, and its transaction: now, if nobody has asked before.
     pub(in crate::session) fn moments(&mut self, now: i64) -> Moments {
-        let statement = *self.hours.statement.get_or_insert(now);
-        let transaction = if self.is_idle() { statement } else { self.hours.transaction };
+        let statement = *self.times.statement.get_or_insert(now);
+        let transaction = if self.is_idle() { statement } else { self.times.transaction };
         Moments { transaction, statement }
     }
 }
