@@ -210,6 +210,13 @@ def rows_that_a_limited_query_chooses():
             equal(own.execute(f"with c as {first} delete from t_order using c where c.order_id = t_order.order_id and amount < %s", (3, 2, 1), prepare=prepare).rowcount, 1)
             equal(own.execute("select count(*), count(*) filter (where status = 'taken') from t_order").fetchone(), (99, 2))
             own.rollback()
+    # NULL is no limit, and a number below zero none that there is.
+    locking = "select order_id from t_order where order_id < 5 order by order_id limit %s for update"
+    with connect() as own:
+        equal([row[0] for row in own.execute(locking, (2,))], [1, 2])
+        equal(len(own.execute(locking, (None,)).fetchall()), 4)
+        refused(psycopg.errors.InvalidRowCountInLimitClause, lambda: own.execute(locking, (-1,)), lambda e: "negative" in str(e))
+        own.rollback()
 
 
 @case

@@ -243,7 +243,7 @@ pub(in crate::session) async fn read_choice(
         Ran::InSteps(found) => found,
     };
     match found.steps {
-        Steps::LockedRows(parts) if locked_rows::may_step(session, live) => {
+        Steps::LockedRows(parts) if locked_rows::may_step(session, live, &given, &parts) => {
             Box::pin(locked_rows::read_locked(session, live, &given, &parts, take)).await
         }
         Steps::LockedRows(parts) => {

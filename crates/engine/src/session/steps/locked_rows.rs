@@ -33,7 +33,7 @@ pub(in crate::session) async fn start_locked_rows(
     given: &Given,
     parts: Box<LockedRows>,
 ) -> Result<()> {
-    if session.outbox.is_limited() || !may_step(session, live) {
+    if session.outbox.is_limited() || !may_step(session, live, given, &parts) {
         return on_units::run_merged(session, stmt, given, *parts.merged).await;
     }
     admission::admit_change(session, live, stmt)?;
@@ -42,15 +42,26 @@ pub(in crate::session) async fn start_locked_rows(
     frame::end_steps(session, live, kept, stepped).await
 }
 
-/// Whether what is read without locks is as new as what would be locked. MySQL's servers lock what is there now, and
-/// show a transaction what was there when it looked first.
-pub(in crate::session) fn may_step(session: &Session, live: &LiveDatabase) -> bool {
+/// Whether what is read without locks is as new as what would be locked, and there is a number of rows to lock. MySQL's
+/// servers lock what is there now, and show a transaction what was there when it looked first.
+pub(in crate::session) fn may_step(
+    session: &Session,
+    live: &LiveDatabase,
+    given: &Given,
+    parts: &LockedRows,
+) -> bool {
     let transaction = session.work.transaction();
     let kind = match session.work.is_idle() {
         true => units::transaction_type(session),
         false => transaction.kind(),
     };
+    let is_null = |bound: Bound| {
+        matches!(bound, Bound::Parameter(index)
+        if given.parameters.get(index as usize).is_some_and(|one| one.value.is_null()))
+    };
     kind != TransactionType::Base
+        && !is_null(parts.count)
+        && !parts.offset.is_some_and(is_null)
         && (live.database.dialect.error_fails_transaction() || transaction.is_fresh())
 }
 
@@ -91,7 +102,7 @@ pub(in crate::session) async fn read_locked(
     let placeholder = live.database.dialect.syntax().placeholder;
     let mut reading = given.part(placeholder, &parts.row_parameters, given.formats.clone());
     reading.prepared = given.prepared || !parts.row_parameters.is_empty();
-    let offset = parts.offset.map_or(Ok(0), |bound| number(given, bound))?;
+    let offset = parts.offset.map_or(Ok(0), |bound| number(given, "OFFSET", bound))?;
     let mut page = first_page(given, parts)?;
     let wanted = page - SPARE;
     let none = parts.row(None);
@@ -136,8 +147,8 @@ pub(in crate::session) async fn read_locked(
 /// # Errors
 /// `Value` where LIMIT has no number.
 pub(in crate::session) fn first_page(given: &Given, parts: &LockedRows) -> Result<u64> {
-    let offset = parts.offset.map_or(Ok(0), |bound| number(given, bound))?;
-    let wanted = number(given, parts.count)?.saturating_add(offset);
+    let offset = parts.offset.map_or(Ok(0), |bound| number(given, "OFFSET", bound))?;
+    let wanted = number(given, "LIMIT", parts.count)?.saturating_add(offset);
     Ok(wanted.min(u64::MAX - SPARE) + SPARE)
 }
 
@@ -173,14 +184,15 @@ async fn candidates(
 }
 
 /// A number of rows.
-fn number(given: &Given, bound: Bound) -> Result<u64> {
+fn number(given: &Given, clause: &'static str, bound: Bound) -> Result<u64> {
+    let negative = || Error::new(ErrorKind::NegativeCount(clause));
     let index = match bound {
         Bound::Number(number) => return Ok(number),
         Bound::Parameter(index) => index,
     };
     let value = given.parameters.get(index as usize).map(|parameter| &parameter.value);
     let number = match value {
-        Some(Value::Int(number)) => u64::try_from(*number).ok(),
+        Some(Value::Int(number)) => return u64::try_from(*number).map_err(|_| negative()),
         Some(Value::UInt(number)) => Some(*number),
         Some(Value::Text(text)) => text.trim().parse().ok(),
         Some(
@@ -188,5 +200,5 @@ fn number(given: &Given, bound: Bound) -> Result<u64> {
         )
         | None => None,
     };
-    number.ok_or_else(|| Error::new(ErrorKind::Value("LIMIT takes a number of rows".into())))
+    number.ok_or_else(|| Error::new(ErrorKind::Value(format!("{clause} takes a number of rows"))))
 }
