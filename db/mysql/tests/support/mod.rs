@@ -11,6 +11,7 @@
     reason = "tests only, each file uses a part of it"
 )]
 
+pub mod door;
 pub mod raw;
 pub mod script;
 
