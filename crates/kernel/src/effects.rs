@@ -26,6 +26,12 @@ pub trait Effects: Send + Sync + Debug {
     /// could see. What is not known is not harmless.
     fn is_harmless(&self, function: &str) -> bool;
 
+    /// Whether a call of this function, named in lower case, may give a column of a query several rows where one
+    /// would be.
+    fn may_give_rows(&self, _function: &str) -> bool {
+        false
+    }
+
     /// What is run on a connection before a statement that may ask by a function of users' for the key that the session
     /// generated last: the connection has that of somebody else. `None` where there is no way.
     fn key(&self, _last: u64) -> Option<String> {

@@ -18,6 +18,42 @@ use super::Postgres;
 static HARMLESS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("tables/harmless.txt").lines().collect());
 
+/// Functions of PostgreSQL's own that return sets; those that begin with `pg_` aside.
+/// <https://www.postgresql.org/docs/current/functions-srf.html>
+const GIVING_ROWS: &[&str] = &[
+    "aclexplode",
+    "generate_series",
+    "generate_subscripts",
+    "json_array_elements",
+    "json_array_elements_text",
+    "json_each",
+    "json_each_text",
+    "json_object_keys",
+    "json_populate_recordset",
+    "json_to_recordset",
+    "jsonb_array_elements",
+    "jsonb_array_elements_text",
+    "jsonb_each",
+    "jsonb_each_text",
+    "jsonb_object_keys",
+    "jsonb_path_query",
+    "jsonb_path_query_tz",
+    "jsonb_populate_recordset",
+    "jsonb_to_recordset",
+    "regexp_matches",
+    "regexp_split_to_table",
+    "string_to_table",
+    "ts_debug",
+    "ts_parse",
+    "ts_stat",
+    "ts_token_type",
+    "txid_snapshot_xip",
+    "unnest",
+];
+
+/// Functions of sequences, which nothing else says to be known.
+const OWN: [&str; 4] = ["currval", "lastval", "nextval", "setval"];
+
 /// Rows of four texts: what it is, and what of the others it needs. Numbers up to 16383 are those of what every server
 /// is made with.
 ///
@@ -239,6 +275,12 @@ impl Effects for Postgres {
 
     fn is_harmless(&self, function: &str) -> bool {
         is_harmless(function)
+    }
+
+    /// What is not known to be a server's own may be a user's that returns a set.
+    fn may_give_rows(&self, function: &str) -> bool {
+        let is_known = self.is_harmless(function) || OWN.contains(&function);
+        !is_known || function.starts_with("pg_") || GIVING_ROWS.contains(&function)
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn calls(
         return Ok(Ok(Vec::new()));
     }
     let Some(known) = ctx.catalog.sequences() else { return Ok(Err(Need::Tables)) };
-    let places = Places::of(stmt);
+    let places = Places::of(ctx, stmt);
     let mut list = Vec::new();
     for (span, verb, call) in found {
         let sequence = match call.arguments.first() {
@@ -226,12 +226,22 @@ struct Places {
     per_row: Vec<Span>,
     /// Columns of queries.
     items: Vec<Span>,
+    /// Calls that may give several rows where one would be.
+    giving_rows: Vec<Span>,
 }
 
 impl Places {
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-    fn of(stmt: &Statement) -> Self {
+    fn of(ctx: &Context<'_>, stmt: &Statement) -> Self {
         let mut places = Self::default();
+        visit::exprs(&stmt.kind, &mut |expr| {
+            if let Node::Function(call) = &expr.node
+                && let Some(effects) = ctx.dialect.effects()
+                && effects.may_give_rows(&call.plain_name())
+            {
+                places.giving_rows.push(expr.span);
+            }
+        });
         places.of_kind(&stmt.kind, Span::new(0, u32::MAX));
         visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
             Node::Subquery(query) | Node::InQuery { query, .. } | Node::Exists(query) => {
@@ -258,7 +268,7 @@ impl Places {
         }
         match &query.body {
             QueryBody::Select(select) => {
-                if !select.from.is_empty() {
+                if !select.from.is_empty() || self.gives_rows(query.span) {
                     self.per_row.push(query.span);
                 }
                 self.items.extend(select.items.iter().filter_map(|item| match item {
@@ -274,14 +284,23 @@ impl Places {
         }
     }
 
+    fn gives_rows(&self, part: Span) -> bool {
+        self.giving_rows.iter().any(|call| part.start <= call.start && call.end <= part.end)
+    }
+
     /// Rows of VALUES have each their own calls; what stands behind them may be evaluated for any of them.
     fn of_insert(&mut self, insert: &Insert, span: Span) {
         for cte in &insert.with {
             self.of_kind(&cte.body, cte.span);
         }
         match &insert.source {
-            InsertSource::Values { span: values, .. } => {
-                self.per_row.push(Span::new(values.end, span.end));
+            InsertSource::Values { rows, span: values } => {
+                // Servers take such calls in one row alone, and write it as often as they say.
+                let begin = match rows.len() == 1 && self.gives_rows(*values) {
+                    true => values.start,
+                    false => values.end,
+                };
+                self.per_row.push(Span::new(begin, span.end));
             }
             InsertSource::Query(query) => {
                 self.of_query(query);
