@@ -7,6 +7,7 @@ use pando_sql::Syntax;
 use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
+use crate::aside::Asides;
 use crate::clock::Clock;
 use crate::column::Column;
 use crate::effects::Effects;
@@ -27,9 +28,9 @@ pub use crate::facts::{Facts, Own, OwnCursor};
 pub use crate::table::TableColumn;
 
 /// All of a family's traits together.
-pub trait Dialect: Language + Metadata + Ordering + Variables {}
+pub trait Dialect: Language + Metadata + Ordering + Variables + Asides {}
 
-impl<T: Language + Metadata + Ordering + Variables> Dialect for T {}
+impl<T: Language + Metadata + Ordering + Variables + Asides> Dialect for T {}
 
 /// Values that a column takes as they are, so that it does not matter whether a server looks at them when it plans a statement or for each of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ pub mod actual;
 pub mod administration;
 pub mod algorithm;
 pub mod alone;
+pub mod aside;
 pub mod backend;
 pub mod catalog;
 pub mod cells;

@@ -1,5 +1,6 @@
 //! A configurable language: plain fields instead of a vendor.
 
+use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
@@ -289,6 +290,8 @@ fn compare(kind: Kind) -> Option<Compare> {
         Kind::Other => None,
     }
 }
+
+impl Asides for FakeDialect {}
 
 impl Variables for FakeDialect {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

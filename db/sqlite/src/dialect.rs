@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{
     CLIENT_LANGUAGE, Compare, Comparison, Equality, Facts, Language, Metadata, Ordering,
     TableColumn, TransactionVerb, VariableEffect, Variables,
@@ -291,6 +292,8 @@ fn compare(kind: Kind) -> Option<Compare> {
         Kind::Other => None,
     }
 }
+
+impl Asides for SqliteDialect {}
 
 impl Variables for SqliteDialect {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

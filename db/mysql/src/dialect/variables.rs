@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use pando_kernel::Clock;
+use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
 use pando_kernel::{Alone, Error, Result, Value};
 
@@ -27,6 +28,8 @@ const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>
 pub(super) const LIMIT: &str = "sql_select_limit";
 pub(super) const ALL: u64 = u64::MAX;
+
+impl Asides for MySql {}
 
 impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

@@ -2,6 +2,7 @@
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
 use pando_kernel::Clock;
+use pando_kernel::aside::{Aside, Asides};
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Alone, Result, Value};
@@ -11,6 +12,14 @@ use crate::defaults;
 
 /// What the server goes by when it reads a statement, and not when it runs one.
 const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
+
+impl Asides for Postgres {
+    /// The cost of such a question, of which the planner knows little, looks as if compiling it were worth seconds.
+    /// <https://www.postgresql.org/docs/current/jit-decision.html>
+    fn aside(&self) -> Option<Aside> {
+        Some(Aside { variable: "jit", sets: "SET jit = off", takes_back: "SET jit = DEFAULT" })
+    }
+}
 
 impl Variables for Postgres {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

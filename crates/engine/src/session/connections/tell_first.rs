@@ -62,9 +62,7 @@ fn tell_planner(
     live: &LiveDatabase,
     connection: &mut Connection,
 ) -> Result<usize> {
-    let Some(aside) = live.database.dialect.presentation().and_then(|own| own.aside()) else {
-        return take_back(connection);
-    };
+    let Some(aside) = live.database.dialect.aside() else { return take_back(connection) };
     if own_value(session, aside.variable).is_some() || connection.told() == Some(aside.takes_back) {
         return Ok(0);
     }
