@@ -10,8 +10,8 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, constraints, copy, cursor, database, lock_tables, maintain, named, preview,
-    processlist, reset, set, set_config, stand, verbs,
+    administer, constraints, copy, current_of, cursor, database, lock_tables, maintain, named,
+    preview, processlist, reset, set, set_config, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -118,6 +118,12 @@ pub(in crate::session) async fn start_local(
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
         Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
+        Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {
+            return match Box::pin(current_of::by_key(session, stmt, given)).await? {
+                Some(other) => Ok(Local::Instead(Box::new(other))),
+                None => Ok(Local::OnUnits),
+            };
+        }
         Kind::Copy(_)
         | Kind::Insert(_)
         | Kind::Update(_)
