@@ -88,6 +88,8 @@ pub struct Copy {
     pub columns: Option<Vec<Ident>>,
     /// COPY (query) TO.
     pub query: Option<Box<Query>>,
+    /// COPY (INSERT, UPDATE or DELETE … RETURNING …) TO: that statement, which is read when it runs.
+    pub change: Option<Span>,
     /// FROM STDIN.
     pub direction: CopyDirection,
     /// Options, names lower-cased, values decoded: `format`, `delimiter`, `null`, `header`, `quote`, `escape`, `freeze`, …

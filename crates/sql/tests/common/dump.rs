@@ -521,6 +521,9 @@ impl Dump<'_> {
         if let Some(query) = &copy.query {
             out.push_str(&format!(" ({})", self.query(query)));
         }
+        if let Some(change) = copy.change {
+            out.push_str(&format!(" <{}>", change.of(self.text)));
+        }
         let options = self.list(&copy.options, |(name, value)| format!("{name}={value:?}"));
         let filter = copy.filter.as_ref().map(|filter| format!(" where {}", self.expr(filter)));
         let filter = filter.unwrap_or_default();

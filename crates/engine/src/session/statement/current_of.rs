@@ -20,7 +20,7 @@ use crate::session::errors::server_error;
 use crate::session::given::Given;
 use crate::session::run::find_out;
 use crate::session::statement::fetch::unknown_cursor;
-use crate::session::statement::instead::Instead;
+use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::steps::insert_select::{each_row, literal};
 
 /// Where the key of a table stands in a cursor's rows: by column, counted from 0. Never empty.
@@ -70,7 +70,7 @@ pub(in crate::session) async fn by_key(
     let text = edits.apply(&stmt.text);
     let stmt = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
     let given = Given { text: None, learns: false, ..given.clone() };
-    Ok(Some(Instead { stmt: Arc::new(stmt), given, cursor: None }))
+    Ok(Some(Instead { stmt: Arc::new(stmt), given, reply: Becomes::Reply }))
 }
 
 /// The table and the condition of a change with one that was not read.

@@ -20,7 +20,7 @@ use crate::session::reply::made;
 use crate::session::reply::pull::piece;
 use crate::session::statement::fetch;
 use crate::session::statement::fetch::unknown_cursor;
-use crate::session::statement::instead::Instead;
+use crate::session::statement::instead::{Becomes, Instead};
 
 /// Runs a statement about cursors. DECLARE gives its query, which runs in its place.
 pub(in crate::session) async fn sql_cursor(
@@ -97,8 +97,8 @@ fn query_of(
     session.outbox.limit_rows(Some(0), Some(id));
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
     let reads = Reads { tables, scroll: scroll_of(&inner.kind, declaration.reads.scroll), body };
-    let cursor = Some(Declaration { reads, ..declaration });
-    Ok(Instead { stmt: Arc::new(inner), given, cursor })
+    let reply = Becomes::Cursor(Declaration { reads, ..declaration });
+    Ok(Instead { stmt: Arc::new(inner), given, reply })
 }
 
 /// The query of a DECLARE has been started: its reply waits, and has a name from here on. Outside a transaction the

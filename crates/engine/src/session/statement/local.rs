@@ -99,6 +99,10 @@ pub(in crate::session) async fn start_local(
             return copy::start_bulk(session, stmt).await.map(local);
         }
         Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
+            if let Some(change) = own.change {
+                let other = copy::copy_of_change(session, stmt, change)?;
+                return Ok(Local::Instead(Box::new(other)));
+            }
             let Some(query) = &own.query else { return Ok(Local::OnUnits) };
             return copy::start_copy_of(session, stmt, query).await.map(local);
         }
