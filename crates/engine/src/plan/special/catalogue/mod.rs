@@ -35,6 +35,15 @@ pub(in crate::plan) enum Routed {
 /// `Refused`.
 pub(in crate::plan) fn unmixed(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
     let Some(presentation) = ctx.dialect.presentation() else { return Ok(()) };
+    if let Asked::Table(table) = presentation.asked(stmt, ctx.parameters.unwrap_or(&[]))
+        && is_in_parts(ctx, &table)
+    {
+        return Err(Error::unsupported(
+            30001,
+            format!("the number of the sharded table `{table}` is not known to its storage units"),
+            "ask for it in a statement that reads no tables but those of the catalogue",
+        ));
+    }
     let tables = visit::tables(&stmt.kind);
     let lists = |name| presentation.holding(name) == Some(Holding::Tables);
     match tables.iter().find(|table| lists(table.name)) {
@@ -94,6 +103,13 @@ pub(in crate::plan) fn route(ctx: &Context<'_>, stmt: &Statement) -> Result<Rout
     }
     // Its rows are the same everywhere; of tables it wants to know something besides.
     Ok(one(ctx.database.units.first().cloned()))
+}
+
+/// Whether the storage units call a table otherwise than clients do.
+fn is_in_parts(ctx: &Context<'_>, table: &str) -> bool {
+    let all = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let mut own = all.filter(|known| known.name == table);
+    own.any(|known| known.nodes.iter().any(|node| *node.table != *known.name))
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
