@@ -77,6 +77,9 @@ const BY_TEXT: &[&str] = &["pg_get_serial_sequence", "to_regclass"];
 const SIZES: &[&str] =
     &["pg_indexes_size", "pg_relation_size", "pg_table_size", "pg_total_relation_size"];
 
+/// How names end that a server makes for what belongs to a table.
+const MADE: &[&str] = &["_pkey", "_key", "_idx", "_seq", "_excl"];
+
 /// Functions with an optional user in front of the relation, by their number of arguments with one.
 const WITH_USER: &[(&str, usize)] = &[
     ("has_any_column_privilege", 3),
@@ -510,13 +513,36 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
     }
 }
 
-/// A logic table's name becomes the actual one.
+/// A logic table's name becomes the actual one, and so the name of what a server has named after it.
 fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
-    if let Some((name, span)) = named(expr)
-        && let Some(actual) = actual(name, names)
-    {
+    let Some((name, span)) = named(expr) else { return };
+    if let Some(actual) = actual(name, names) {
         edits.replace(span, literal(&actual));
+    } else if let Some(made) = made_name(name, names) {
+        // Something else may be called so as it is.
+        let (own, made) = (literal(name), literal(&made));
+        edits.replace(
+            span,
+            format!(
+                "(SELECT CASE WHEN pg_catalog.to_regclass({own}) IS NULL THEN {made} ELSE {own} END)"
+            ),
+        );
     }
+}
+
+/// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin with the table's.
+/// <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
+fn made_name(name: &str, names: &Names<'_>) -> Option<String> {
+    let mut parts = split(name)?;
+    let own = parts.pop()?;
+    let kind = own.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    if !MADE.iter().any(|end| kind.ends_with(end)) {
+        return None;
+    }
+    let mut cuts = own.match_indices('_').map(|(at, _)| own.split_at(at)).rev();
+    let (table, rest) = cuts.find(|(table, _)| names.has_parts(table))?;
+    parts.push(format!("{}{rest}", names.actual(table)?));
+    Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
 }
 
 /// A shown number becomes the unit's own.
