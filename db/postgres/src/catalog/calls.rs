@@ -9,7 +9,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use super::names::{Around, Names, Number, literal};
+use super::names::{Around, Names, Number, either, literal};
 use super::number;
 use super::type_numbers::{regtype, type_number};
 use crate::dialect::Postgres;
@@ -76,9 +76,6 @@ const BY_TEXT: &[&str] = &["pg_get_serial_sequence", "to_regclass"];
 /// Those of them that tell how much room a table takes: that of all its parts, which several storage units may hold.
 const SIZES: &[&str] =
     &["pg_indexes_size", "pg_relation_size", "pg_table_size", "pg_total_relation_size"];
-
-/// How names end that a server makes for what belongs to a table.
-const MADE: &[&str] = &["_pkey", "_key", "_idx", "_seq", "_excl"];
 
 /// Functions with an optional user in front of the relation, by their number of arguments with one.
 const WITH_USER: &[(&str, usize)] = &[
@@ -423,7 +420,7 @@ fn own_value(given: Given<'_>, names: &Names<'_>) -> Option<Value> {
     match given {
         Given::Name(name) => {
             users(name)?;
-            actual(name, names).map(Value::Text)
+            renamed(name, |table| names.actual(table).map(str::to_owned)).map(Value::Text)
         }
         Given::Number(number) => {
             let own = names.own_number(number);
@@ -491,12 +488,11 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
     own_number(operand, names, edits);
 }
 
-/// The text that names the actual table where this one names a logic one.
-fn actual(name: &str, names: &Names<'_>) -> Option<String> {
+/// The text with its last name anew; `None` where that stays.
+fn renamed(name: &str, anew: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut parts = split(name)?;
-    let table = parts.pop()?;
-    let actual = names.actual(&table)?;
-    parts.push(actual.to_owned());
+    let last = anew(&parts.pop()?)?;
+    parts.push(last);
     Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
 }
 
@@ -516,33 +512,11 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
 /// A logic table's name becomes the actual one, and so the name of what a server has named after it.
 fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
     let Some((name, span)) = named(expr) else { return };
-    if let Some(actual) = actual(name, names) {
+    if let Some(actual) = renamed(name, |table| names.actual(table).map(str::to_owned)) {
         edits.replace(span, literal(&actual));
-    } else if let Some(made) = made_name(name, names) {
-        // Something else may be called so as it is.
-        let (own, made) = (literal(name), literal(&made));
-        edits.replace(
-            span,
-            format!(
-                "(SELECT CASE WHEN pg_catalog.to_regclass({own}) IS NULL THEN {made} ELSE {own} END)"
-            ),
-        );
+    } else if let Some(made) = renamed(name, |own| names.made(own)) {
+        edits.replace(span, either(name, &made));
     }
-}
-
-/// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin with the table's.
-/// <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
-fn made_name(name: &str, names: &Names<'_>) -> Option<String> {
-    let mut parts = split(name)?;
-    let own = parts.pop()?;
-    let kind = own.trim_end_matches(|digit: char| digit.is_ascii_digit());
-    if !MADE.iter().any(|end| kind.ends_with(end)) {
-        return None;
-    }
-    let mut cuts = own.match_indices('_').map(|(at, _)| own.split_at(at)).rev();
-    let (table, rest) = cuts.find(|(table, _)| names.has_parts(table))?;
-    parts.push(format!("{}{rest}", names.actual(table)?));
-    Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
 }
 
 /// A shown number becomes the unit's own.

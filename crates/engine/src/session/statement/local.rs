@@ -2,7 +2,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
-use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
+use pando_sql::ast::{Copy, CopyDirection, Kind, Statement, Transaction};
 
 use crate::handle::Killed;
 use crate::session::Session;
@@ -99,12 +99,7 @@ pub(in crate::session) async fn start_local(
             return copy::start_bulk(session, stmt).await.map(local);
         }
         Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
-            if let Some(change) = own.change {
-                let other = copy::copy_of_change(session, stmt, change)?;
-                return Ok(Local::Instead(Box::new(other)));
-            }
-            let Some(query) = &own.query else { return Ok(Local::OnUnits) };
-            return copy::start_copy_of(session, stmt, query).await.map(local);
+            return copy_out(session, stmt, own).await;
         }
         Kind::Load(_) => return copy::start_bulk(session, stmt).await.map(local),
         Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
@@ -136,4 +131,15 @@ pub(in crate::session) async fn start_local(
         | Kind::Opaque => return Ok(Local::OnUnits),
     }
     Ok(Local::Answered)
+}
+
+/// COPY TO the client.
+async fn copy_out(session: &mut Session, stmt: &Statement, own: &Copy) -> Result<Local> {
+    if let Some(change) = own.change {
+        let other = copy::copy_of_change(session, stmt, change)?;
+        return Ok(Local::Instead(Box::new(other)));
+    }
+    let Some(query) = &own.query else { return Ok(Local::OnUnits) };
+    let is_answered = copy::start_copy_of(session, stmt, query).await?;
+    Ok(if is_answered { Local::Answered } else { Local::OnUnits })
 }
