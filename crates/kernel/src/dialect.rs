@@ -446,7 +446,7 @@ pub trait Variables: Send + Sync + Debug {
     }
 
     /// The same for a setting that is asked for by its name: by a function of one text (`current_setting('…')`; `by` is its name in lower case), or by SHOW (`by` is
-    /// `show`). `name` is as written.
+    /// `show`, or `show unset` where the session has not set it). `name` is as written.
     fn session_setting(&self, _by: &str, _name: &str, _facts: &Facts) -> Option<Value> {
         None
     }

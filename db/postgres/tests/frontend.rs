@@ -214,13 +214,17 @@ async fn bad_start_up_packets_end_with_the_right_code() {
         (&b"\0\0\0\x08\0\x02\0\0"[..], "0A000"),
         (b"\0\0\0\x09\0\x03\0\0\0", "28000"),
         (b"\0\0\0\x0e\0\x03\0\0user\0\0", "08P01"),
-        (b"GET / HTTP/1.1\r\n\r\n", "08P01"),
-        (b"\0\0\0\x04", "08P01"),
     ] {
         let mut peer = Peer::connect(&door());
         peer.send(packet).await;
         let lines = peer.rest().await;
         assert!(lines.len() == 1 && lines[0].starts_with(&format!("E FATAL {code}")), "{lines:?}");
+    }
+    // What is no such packet by its length gets no answer: a Terminate, or another protocol.
+    for packet in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\x04", b"X\0\0\0\x04"] {
+        let mut peer = Peer::connect(&door());
+        peer.send(packet).await;
+        assert_eq!(peer.rest().await, Vec::<String>::new());
     }
     for (pairs, code) in [
         (&[("user", "free"), ("database", "nowhere")][..], "3D000"),
@@ -419,18 +423,19 @@ async fn a_statement_that_cannot_be_described_was_never_prepared() {
 }
 
 #[tokio::test]
-async fn a_statement_is_prepared_before_what_else_comes() {
+async fn a_statement_with_a_name_is_proved_before_what_else_comes() {
     let messages = batch()
-        .parse("s", "fail", &[])
         .parse("t", "rows 1", &[])
-        .describe(Named::Statement("s"))
+        .parse("s", "fail", &[])
+        .describe(Named::Statement("t"))
         .sync()
+        .parse("s", "rows 1", &[])
         .close(Named::Statement("s"))
         .sync();
     let door = door();
     let mut peer = Peer::enter(&door).await;
-    assert_eq!(peer.ask(&messages.0).await, ["1", "1", "E ERROR 42P01 no such thing", "Z I"]);
-    assert_eq!(peer.until("Z").await, ["3", "Z I"]);
+    assert_eq!(peer.ask(&messages.0).await, ["1", "E ERROR 42P01 no such thing", "Z I"]);
+    assert_eq!(peer.until("Z").await, ["1", "3", "Z I"]);
     peer.send(&batch().parse("u", "rows 1", &[]).flush().0).await;
     assert_eq!(peer.until("1").await, ["1"]);
 }

@@ -30,10 +30,15 @@ fails_transactions()
 
 for what, sql in WRONG.items():
     CASES[f"{what}-frees-the-name"] = [[P("s", sql), DS("s"), S], [P("s", "select 1"), DS("s"), S]]
+    # What a server does not parse has no name, whoever asks for its description.
+    CASES[f"{what}-frees-the-name-at-parse"] = [[P("s", sql), S], [P("s", "select 1"), B("", "s"), E(""), S]]
+    CASES[f"{what}-frees-the-name-at-bind"] = [[P("s", sql), B("", "s"), E(""), S], [P("s", "select 1"), B("", "s"), E(""), S]]
+    CASES[f"{what}-frees-the-name-in-a-transaction"] = [[Q("begin")], [P("s", sql), H, S], [Q("select 1")], [Q("rollback")], [P("s", "select 1"), B("", "s"), E(""), S]]
     CASES[f"{what}-in-a-pipeline"] = [[X("insert into t values (50, 1, 'x')"), P("s", sql), DS("s"), B("", "s"), E(""), S], [SUM]]
 
 CASES |= {
     "parse-error-frees-the-name": [[P("s", "selec 1"), S], [P("s", "select 1"), B("", "s"), E(""), S]],
+    "several-in-a-parse": [[P("s", "select 1; select 2"), S], [P("", "begin; select 1"), S], [P("", "select 1; selec 2"), S], [P("", "select 1;;"), B("", ""), E(""), S]],
     "parse-error-keeps-others": [[P("s", "select 1"), S], [P("s", "selec 1"), S], [B("", "s"), E(""), S]],
     # The unnamed statement is gone with the next Parse, even one that fails.
     "parse-error-drops-the-unnamed": [[P("", "select 1"), S], [P("", "selec 1"), S], [B("", ""), E(""), S]],

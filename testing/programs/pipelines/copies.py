@@ -21,4 +21,11 @@ CASES = {
     "all-shards-extended": [[X("copy t from stdin"), L("1\t1\tx\n"), L(MANY), L(MORE), S], [SUM]],
     "all-shards-well": [[Q("copy t from stdin"), L(MANY), DONE], [SUM]],
 }
+CASES |= {
+    # What a change returns, as lines.
+    "of-a-change": [[Q("copy (insert into t values (50, 1, 'x') returning id, b) to stdout")], [Q("copy (update t set b = b || '!' where id = 50 returning *) to stdout (format csv, header)")],
+                    [X("copy (delete from t where id = 50 returning *) to stdout with binary"), S], [Q("copy (delete from t where id = 999 returning id) to stdout")], [SUM]],
+    "of-a-change-without-rows": [[Q("copy (delete from t where id = 5) to stdout")], [Q("copy (delete from nope returning *) to stdout")], [SUM]],
+    "of-a-change-in-a-transaction": [[Q("begin")], [Q("copy (delete from t where a = 1 returning 1) to stdout")], [Q("rollback")], [SUM]],
+}
 CASES = {f"copy-{name}": steps for name, steps in CASES.items()}

@@ -13,6 +13,11 @@ def P(name, sql, *types):
     return "P", message(b"P", body), f"P({name!r}, {sql!r})"
 
 
+def BB(portal, statement):
+    """Bind without parameters that asks for rows in binary."""
+    return "B", message(b"B", portal.encode() + b"\0" + statement.encode() + b"\0" + struct.pack(">hhhh", 0, 0, 1, 1)), f"BB({portal!r}, {statement!r})"
+
+
 def B(portal, statement, *values):
     def cell(value):
         return struct.pack(">i", -1) if value is None else struct.pack(">i", len(str(value).encode())) + str(value).encode()
@@ -123,8 +128,8 @@ def hear(client, said, last):
 
 
 def settled(said):
-    """Without what both sides may say or leave out before an error: Pando asks no unit at Parse and Bind, so that what only a unit finds wrong is told at
-    Describe or Execute. Syntax is told at Parse."""
+    """Without what both sides may say or leave out before an error: Pando asks no unit at Bind, nor at Parse of what has no name, so that what only a unit
+    finds wrong is told at Describe or Execute. Syntax is told at Parse."""
     out = []
     for line in said:
         if line.startswith("E ") and not line.endswith("42601"):

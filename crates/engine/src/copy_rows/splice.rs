@@ -112,6 +112,7 @@ mod tests {
             table: None,
             columns: None,
             query: None,
+            change: None,
             direction: CopyDirection::ToClient,
             options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             columns_at: 0,

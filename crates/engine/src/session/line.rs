@@ -24,7 +24,7 @@ use crate::session::run::on_units::Ran;
 use crate::session::run::template::Recalled;
 use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
-use crate::session::statement::instead::Instead;
+use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
 use crate::session::statement::{bring, counters, cursor, local, own_rows, sequence_calls};
 use crate::session::steps::in_steps;
@@ -160,8 +160,12 @@ async fn take_steps(
 /// deeper.
 async fn run_instead(session: &mut Session, other: Instead) -> Result<()> {
     Box::pin(run(session, &other.stmt, other.given)).await?;
-    match other.cursor {
-        Some(declaration) => Box::pin(cursor::declare(session, declaration)).await,
-        None => Ok(()),
+    match other.reply {
+        Becomes::Cursor(declaration) => Box::pin(cursor::declare(session, declaration)).await,
+        Becomes::Lines(encoder) => {
+            session.outbox.encodes_with(encoder);
+            Ok(())
+        }
+        Becomes::Reply => Ok(()),
     }
 }

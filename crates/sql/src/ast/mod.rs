@@ -27,7 +27,8 @@ pub use query::{
 };
 pub use row::InsertRow;
 pub use session::{
-    Assignment, Copy, CopyDirection, Cursor, Load, PrepareBody, Scope, Show, Transaction,
+    Assignment, Copy, CopyDirection, Cursor, Direction, Load, PrepareBody, Scope, Scroll, Show,
+    Transaction,
 };
 
 /// One parsed statement with the text it came from. Spans index `text`.

@@ -88,6 +88,8 @@ pub struct Copy {
     pub columns: Option<Vec<Ident>>,
     /// COPY (query) TO.
     pub query: Option<Box<Query>>,
+    /// COPY (INSERT, UPDATE or DELETE … RETURNING …) TO: that statement, which is read when it runs.
+    pub change: Option<Span>,
     /// FROM STDIN.
     pub direction: CopyDirection,
     /// Options, names lower-cased, values decoded: `format`, `delimiter`, `null`, `header`, `quote`, `escape`, `freeze`, …
@@ -139,22 +141,50 @@ pub enum Cursor {
         name: Ident,
         /// WITH HOLD.
         hold: bool,
+        /// SCROLL, NO SCROLL.
+        scroll: Scroll,
+        /// BINARY.
+        binary: bool,
         /// Its query's text.
         body: Span,
         /// Its query.
         query: Box<Query>,
     },
-    /// FETCH / MOVE with the text between verb and cursor name.
+    /// FETCH, MOVE.
     Fetch {
         /// The cursor.
         name: Ident,
-        /// FORWARD 10, NEXT, ALL, …, upper-cased.
-        direction: String,
+        /// Which rows.
+        direction: Direction,
         /// MOVE.
         moves: bool,
     },
     /// CLOSE name; `None` for ALL.
     Close(Option<Ident>),
+}
+
+/// Whether a cursor goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scroll {
+    /// Nothing is said of it.
+    Unsaid,
+    /// SCROLL.
+    Wanted,
+    /// NO SCROLL.
+    Refused,
+}
+
+/// Where FETCH and MOVE go. A negative number goes the other way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// NEXT, ALL, FORWARD: over so many rows; `None` for all.
+    Forward(Option<i64>),
+    /// PRIOR, BACKWARD: over so many rows; `None` for all.
+    Backward(Option<i64>),
+    /// FIRST, LAST, ABSOLUTE: to the row of that number, from 1, or from the end from -1; 0 is before the first.
+    Absolute(i64),
+    /// RELATIVE: to the row so many further on.
+    Relative(i64),
 }
 
 impl Statement {

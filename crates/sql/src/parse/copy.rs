@@ -13,6 +13,7 @@ impl Parser<'_> {
             table: None,
             columns: None,
             query: None,
+            change: None,
             direction: CopyDirection::ServerFile,
             options: Vec::new(),
             columns_at: 0,
@@ -23,12 +24,13 @@ impl Parser<'_> {
             copy.options.push(option("format", "binary"));
         }
         if self.is_symbol("(") {
-            if !self.copies_a_query() {
-                return Ok(self.opaque());
+            if self.copies_a_change() {
+                copy.change = Some(self.skip_group()?);
+            } else {
+                self.advance();
+                copy.query = Some(Box::new(self.query()?));
+                self.expect_symbol(")")?;
             }
-            self.advance();
-            copy.query = Some(Box::new(self.query()?));
-            self.expect_symbol(")")?;
         } else {
             copy.table = Some(self.object_name("a table")?);
         }
@@ -37,6 +39,9 @@ impl Parser<'_> {
             copy.columns = Some(self.identifiers_in_parentheses()?);
         }
         copy.direction = self.copy_direction()?;
+        if copy.change.is_some() && copy.direction != CopyDirection::ToClient {
+            return Ok(self.opaque());
+        }
         self.copy_options(&mut copy.options)?;
         if self.eat(WHERE) {
             copy.filter = Some(self.expr()?);
@@ -44,10 +49,10 @@ impl Parser<'_> {
         Ok(Kind::Copy(Box::new(copy)))
     }
 
-    /// `COPY (INSERT … RETURNING …) TO`: its rows come from a statement that changes rows, which the tree has no place for.
-    fn copies_a_query(&self) -> bool {
+    /// `COPY (INSERT … RETURNING …) TO`: its rows come from a statement that changes rows.
+    fn copies_a_change(&self) -> bool {
         use Keyword::*;
-        !matches!(self.keyword_at(1), INSERT | UPDATE | DELETE | MERGE)
+        matches!(self.keyword_at(1), INSERT | UPDATE | DELETE | MERGE)
     }
 
     fn copy_direction(&mut self) -> Result<CopyDirection> {

@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Cursor, Kind, PrepareBody, Transaction};
+use crate::ast::{Cursor, Direction, Kind, PrepareBody, Scroll, Transaction};
 use crate::keyword::Keyword;
 use crate::token::TokenKind;
 
@@ -88,13 +88,18 @@ impl Parser<'_> {
         Ok(Kind::Deallocate(Some(self.any_name("a statement's name")?)))
     }
 
-    /// `DECLARE name [BINARY] [SCROLL] CURSOR [WITH HOLD] FOR query`.
+    /// `DECLARE name [BINARY] [[NO] SCROLL] CURSOR [WITH HOLD] FOR query`.
     pub(super) fn declare(&mut self) -> Result<Kind> {
         use Keyword::*;
         self.advance();
         let name = self.identifier("a cursor")?;
+        let (mut binary, mut scroll, mut negated) = (false, Scroll::Unsaid, false);
         while self.token().kind == TokenKind::Word && !self.is(CURSOR) {
-            self.advance();
+            binary |= self.is(BINARY);
+            if self.is_word("SCROLL") {
+                scroll = if negated { Scroll::Refused } else { Scroll::Wanted };
+            }
+            negated = self.advance().keyword == NO;
         }
         self.expect(CURSOR)?;
         let hold = self.eat(WITH);
@@ -104,7 +109,7 @@ impl Parser<'_> {
         self.expect(FOR)?;
         let body = self.since_to_end();
         let query = Box::new(self.query()?);
-        Ok(Kind::Cursor(Box::new(Cursor::Declare { name, hold, body, query })))
+        Ok(Kind::Cursor(Box::new(Cursor::Declare { name, hold, scroll, binary, body, query })))
     }
 
     /// `FETCH [direction] [FROM | IN] name`, and MOVE.
@@ -119,9 +124,10 @@ impl Parser<'_> {
         }
         self.eat_any(&[FROM, IN]);
         let name = self.any_name("a cursor")?;
-        let direction = self.text.get(start as usize..end as usize).unwrap_or("");
-        let direction = direction.split_whitespace().collect::<Vec<_>>().join(" ");
-        let direction = direction.to_ascii_uppercase();
+        let written = self.text.get(start as usize..end as usize).unwrap_or("");
+        let Some(direction) = direction(&written.to_ascii_uppercase()) else {
+            return self.unexpected("a direction of FETCH");
+        };
         Ok(Kind::Cursor(Box::new(Cursor::Fetch { name, direction, moves })))
     }
 
@@ -129,5 +135,37 @@ impl Parser<'_> {
         self.advance();
         let name = if self.eat(Keyword::ALL) { None } else { Some(self.any_name("a cursor")?) };
         Ok(Kind::Cursor(Box::new(Cursor::Close(name))))
+    }
+}
+
+/// What stands between FETCH and its cursor, in upper case.
+fn direction(written: &str) -> Option<Direction> {
+    let words: Vec<&str> = written.split_whitespace().collect();
+    let (word, count) = match words.split_first() {
+        None => return Some(Direction::Forward(Some(1))),
+        Some((first, rest)) if first.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            (*first, rest.concat())
+        }
+        Some(_) => ("", words.concat()),
+    };
+    let number = || count.parse::<i32>().ok().map(i64::from);
+    let several = match count.as_str() {
+        "" => Some(Some(1)),
+        "ALL" => Some(None),
+        _ => number().map(Some),
+    };
+    let alone = count.is_empty();
+    match word {
+        "NEXT" if alone => Some(Direction::Forward(Some(1))),
+        "ALL" if alone => Some(Direction::Forward(None)),
+        "PRIOR" if alone => Some(Direction::Backward(Some(1))),
+        "FIRST" if alone => Some(Direction::Absolute(1)),
+        "LAST" if alone => Some(Direction::Absolute(-1)),
+        "ABSOLUTE" => number().map(Direction::Absolute),
+        "RELATIVE" => number().map(Direction::Relative),
+        "FORWARD" => several.map(Direction::Forward),
+        "BACKWARD" => several.map(Direction::Backward),
+        "" => number().map(|count| Direction::Forward(Some(count))),
+        _ => None,
     }
 }

@@ -4,7 +4,8 @@ use pando_sql::Span;
 use pando_sql::ast::{
     BinaryOp, ColumnAssignment, Copy, Cursor, Define, Delete, Distinct, Expr, Function, Ident,
     Insert, InsertSource, JoinConstraint, Kind, Limit, Literal, Load, Node, ObjectName, OrderItem,
-    PrepareBody, Query, QueryBody, Select, SelectItem, SetOp, Show, Statement, TableFactor, Update,
+    PrepareBody, Query, QueryBody, Scroll, Select, SelectItem, SetOp, Show, Statement, TableFactor,
+    Update,
 };
 
 pub(crate) fn statement(statement: &Statement) -> String {
@@ -46,9 +47,15 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         }
         Kind::Deallocate(name) => format!("deallocate {}", d.optional(name.as_ref())),
         Kind::Cursor(cursor) => match cursor.as_ref() {
-            Cursor::Declare { name, hold, body, query } => {
+            Cursor::Declare { name, hold, scroll, binary, body, query } => {
                 let (name, body, query) = (d.ident(name), body.of(text), d.query(query));
-                format!("declare {name} hold={hold} <{body}> {query}")
+                let scroll = if *scroll == Scroll::Unsaid {
+                    String::new()
+                } else {
+                    format!(" scroll={scroll:?}")
+                };
+                let binary = if *binary { " binary" } else { "" };
+                format!("declare {name} hold={hold}{scroll}{binary} <{body}> {query}")
             }
             Cursor::Fetch { name, direction, moves } => {
                 format!("fetch {} {direction:?} moves={moves}", d.ident(name))
@@ -513,6 +520,9 @@ impl Dump<'_> {
         }
         if let Some(query) = &copy.query {
             out.push_str(&format!(" ({})", self.query(query)));
+        }
+        if let Some(change) = copy.change {
+            out.push_str(&format!(" <{}>", change.of(self.text)));
         }
         let options = self.list(&copy.options, |(name, value)| format!("{name}={value:?}"));
         let filter = copy.filter.as_ref().map(|filter| format!(" where {}", self.expr(filter)));

@@ -9,7 +9,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
-use super::names::{Around, Names, Number, literal};
+use super::names::{Around, Names, Number, either, literal};
 use super::number;
 use super::type_numbers::{regtype, type_number};
 use crate::dialect::Postgres;
@@ -420,7 +420,7 @@ fn own_value(given: Given<'_>, names: &Names<'_>) -> Option<Value> {
     match given {
         Given::Name(name) => {
             users(name)?;
-            actual(name, names).map(Value::Text)
+            renamed(name, |table| names.actual(table).map(str::to_owned)).map(Value::Text)
         }
         Given::Number(number) => {
             let own = names.own_number(number);
@@ -488,12 +488,11 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
     own_number(operand, names, edits);
 }
 
-/// The text that names the actual table where this one names a logic one.
-fn actual(name: &str, names: &Names<'_>) -> Option<String> {
+/// The text with its last name anew; `None` where that stays.
+fn renamed(name: &str, anew: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut parts = split(name)?;
-    let table = parts.pop()?;
-    let actual = names.actual(&table)?;
-    parts.push(actual.to_owned());
+    let last = anew(&parts.pop()?)?;
+    parts.push(last);
     Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
 }
 
@@ -510,12 +509,13 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
     }
 }
 
-/// A logic table's name becomes the actual one.
+/// A logic table's name becomes the actual one, and so the name of what a server has named after it.
 fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
-    if let Some((name, span)) = named(expr)
-        && let Some(actual) = actual(name, names)
-    {
+    let Some((name, span)) = named(expr) else { return };
+    if let Some(actual) = renamed(name, |table| names.actual(table).map(str::to_owned)) {
         edits.replace(span, literal(&actual));
+    } else if let Some(made) = renamed(name, |own| names.made(own)) {
+        edits.replace(span, either(name, &made));
     }
 }
 

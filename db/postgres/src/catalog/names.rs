@@ -19,6 +19,9 @@ const HOME: &str = "coalesce(pg_catalog.current_schema(), 'public')";
 /// Numbers of objects of unit n are shown so many times n higher, so that no two units show the same number.
 pub(super) const STEP: u64 = 1 << 26;
 
+/// How names end that a server makes for what belongs to a table.
+const MADE: &[&str] = &["_pkey", "_key", "_idx", "_seq", "_excl"];
+
 /// Whose number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
@@ -44,6 +47,14 @@ pub(super) struct Names<'a> {
 pub(super) struct Around {
     pub(super) before: String,
     pub(super) behind: String,
+}
+
+/// SQL for a name that a server has made for a part of a table, where nothing is called as clients say.
+pub(super) fn either(shown: &str, made: &str) -> String {
+    let (shown, made) = (literal(shown), literal(made));
+    format!(
+        "(SELECT CASE WHEN pg_catalog.to_regclass({shown}) IS NULL THEN {made} ELSE {shown} END)"
+    )
 }
 
 impl<'a> Names<'a> {
@@ -88,6 +99,19 @@ impl<'a> Names<'a> {
     /// Whether a shown table is made of actual ones under other names.
     pub(super) fn has_parts(&self, logic: &str) -> bool {
         self.entries.iter().any(|(actual, known, _)| known == logic && actual != logic)
+    }
+
+    /// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin with
+    /// the table's.
+    /// <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
+    pub(super) fn made(&self, shown: &str) -> Option<String> {
+        let kind = shown.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        if !MADE.iter().any(|end| kind.ends_with(end)) {
+            return None;
+        }
+        let mut cuts = shown.match_indices('_').map(|(at, _)| shown.split_at(at)).rev();
+        let (table, rest) = cuts.find(|(table, _)| self.has_parts(table))?;
+        Some(format!("{}{rest}", self.actual(table)?))
     }
 
     /// A row source `(oid, a, l, h)` of the unit's tables that are not simply shown, their indexes, sequences and overflow tables.

@@ -214,6 +214,13 @@ fn names_that_are_looked_up_become_actual_ones() {
             "SELECT a WHERE r = CAST('\"public\".\"t_0\"' AS pg_catalog.regclass)",
         ),
         ("SELECT row_security_active('t')", "SELECT row_security_active('\"t_0\"')"),
+        // What a server has named after the table.
+        (
+            "SELECT a WHERE r = 'public.t_id_seq'::regclass",
+            "SELECT a WHERE r = (SELECT CASE WHEN pg_catalog.to_regclass('public.t_id_seq') IS NULL \
+             THEN '\"public\".\"t_0_id_seq\"' ELSE 'public.t_id_seq' END)::regclass",
+        ),
+        ("SELECT a WHERE r = 't_other'::regclass", "SELECT a WHERE r = 't_other'::regclass"),
         (
             "SELECT a WHERE to_regclass('t'::text) = r",
             "SELECT a WHERE to_regclass('\"t_0\"'::text) = r",

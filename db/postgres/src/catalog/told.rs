@@ -13,6 +13,8 @@ const CONTEXT: u8 = b'W';
 const TABLE: u8 = b't';
 const CONSTRAINT: u8 = b'n';
 const ROUTINE: u8 = b'R';
+/// How a notice of DROP … CASCADE begins.
+const CASCADES: &str = "drop cascades to ";
 /// Where PL/pgSQL's RAISE speaks: in words of the client's own.
 const RAISE: &str = "exec_stmt_raise";
 
@@ -23,6 +25,9 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     // A value begins where a colon and a quote stand.
     let own = told.message.find(": \"").unwrap_or(told.message.len());
     renew(&mut told.message, 0, own, names);
+    let depends = [CASCADES, "cannot drop "];
+    let lists = depends.iter().any(|start| told.message.starts_with(start));
+    let mut only = None;
     for (code, value) in &mut told.fields {
         match *code {
             TABLE => {
@@ -36,6 +41,13 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
                 }
             }
             // `Key (a)=(…) is not present in table "t_0".`
+            DETAIL if lists && value.contains('\n') => {
+                let count = lines(value, names);
+                told_of(&mut told.message, count);
+                if count == Some(1) && told.message.starts_with(CASCADES) {
+                    only = Some(value.clone());
+                }
+            }
             DETAIL => {
                 let behind = value.rfind(')').map_or(0, |at| at + 1);
                 renew(value, behind, value.len(), names);
@@ -44,6 +56,40 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
             CONTEXT => context(value, names),
             _ => {}
         }
+    }
+    if let Some(line) = only {
+        // Of one object a server tells in the message itself.
+        told.message = line;
+        told.fields.retain(|(code, _)| *code != DETAIL);
+    }
+}
+
+/// What depends on what, a line each: one line for all parts of a table. Result: how many there are, where all are told.
+fn lines(value: &mut String, names: &ActualNames) -> Option<usize> {
+    let mut all: Vec<String> = Vec::new();
+    for line in value.lines() {
+        let mut line = line.to_owned();
+        let behind = line.rfind(')').map_or(0, |at| at + 1);
+        let end = line.len();
+        renew(&mut line, behind, end, names);
+        if !all.contains(&line) {
+            all.push(line);
+        }
+    }
+    *value = all.join("\n");
+    // A server that has more to tell than fits ends with `and 5 other objects (see server log for list)`.
+    let is_whole = all.last().is_some_and(|last| !last.starts_with("and "));
+    is_whole.then_some(all.len())
+}
+
+/// `drop cascades to 2 other objects`, with the number of those that are told.
+fn told_of(message: &mut String, count: Option<usize>) {
+    let number = message
+        .strip_prefix(CASCADES)
+        .and_then(|rest| rest.strip_suffix(" other objects"))
+        .and_then(|number| number.parse::<usize>().ok());
+    if let (Some(_), Some(count)) = (number, count) {
+        *message = format!("drop cascades to {count} other objects");
     }
 }
 
@@ -199,6 +245,51 @@ mod tests {
             in_logic_names(&mut told, &names);
             assert_eq!(told.message, expected);
         }
+    }
+
+    #[test]
+    fn what_depends_is_told_once_for_all_parts() {
+        let names = ActualNames::new("shop", &[("t_0", "t"), ("t_1", "t"), ("u_0", "u")]);
+        let check = |message: &str, detail: &str, expected: (&str, &[&str])| {
+            let fields = vec![(DETAIL, detail.to_owned())];
+            let mut told =
+                ServerError { message: message.into(), fields, ..ServerError::default() };
+            in_logic_names(&mut told, &names);
+            let details: Vec<&str> = told.fields.iter().map(|(_, value)| value.as_str()).collect();
+            assert_eq!((told.message.as_str(), &details[..]), expected);
+        };
+        check(
+            "drop cascades to 4 other objects",
+            "drop cascades to table t_0\ndrop cascades to table t_1\ndrop cascades to table u_0\n\
+             drop cascades to view v",
+            (
+                "drop cascades to 3 other objects",
+                &["drop cascades to table t\ndrop cascades to table u\ndrop cascades to view v"],
+            ),
+        );
+        check(
+            "drop cascades to 2 other objects",
+            "drop cascades to table t_0\ndrop cascades to table t_1",
+            ("drop cascades to table t", &[]),
+        );
+        check(
+            "drop cascades to 200 other objects",
+            "drop cascades to table t_0\ndrop cascades to table t_1\n\
+             and 198 other objects (see server log for list)",
+            (
+                "drop cascades to 200 other objects",
+                &["drop cascades to table t\nand 198 other objects (see server log for list)"],
+            ),
+        );
+        check(
+            "cannot drop table u_0 because other objects depend on it",
+            "constraint f_t_0 on table t_0 depends on table u_0\n\
+             constraint f_t_1 on table t_1 depends on table u_0",
+            (
+                "cannot drop table u because other objects depend on it",
+                &["constraint f on table t depends on table u"],
+            ),
+        );
     }
 
     #[test]

@@ -121,7 +121,11 @@ impl Variables for Postgres {
     }
 
     fn session_setting(&self, by: &str, name: &str, facts: &Facts) -> Option<Value> {
-        let asks = matches!(by, "show" | "current_setting");
+        // Storage units are told what Pando calls itself.
+        if by == "show unset" && name.eq_ignore_ascii_case("application_name") {
+            return Some(Value::Text(String::new()));
+        }
+        let asks = matches!(by, "show" | "show unset" | "current_setting");
         let is_level = name.eq_ignore_ascii_case("transaction_isolation");
         let level = facts.isolation.filter(|_| asks && is_level)?;
         Some(Value::Text(

@@ -107,6 +107,15 @@ impl<D: Doorway> Client<D> {
         if self.skipping && !matches!(frame.tag, b'S' | b'X') {
             return Ok(());
         }
+        if self.is_unproved(frame)
+            && let Err(halt) = Box::pin(self.prove_parsed()).await
+        {
+            let name = self.parsed.clone().unwrap_or_default();
+            Box::pin(self.stumble_over(halt, Some(Named::Statement(&name)))).await?;
+            if !matches!(frame.tag, b'S' | b'X') {
+                return Ok(());
+            }
+        }
         let message = match self.decoded(frame) {
             Ok(message) => message,
             Err(malformed) => return self.malformed(frame.tag, malformed).await,
@@ -189,6 +198,23 @@ impl<D: Doorway> Client<D> {
         let decoded = Frontend::decode(frame.tag, &frame.body);
         self.settle_parsed(decoded.as_ref().ok());
         decoded
+    }
+
+    /// Whether a statement with a name waits to be told parsed, and the message is not the Describe that asks for it.
+    fn is_unproved(&self, frame: &Frame) -> bool {
+        let Some(name) = self.parsed.as_deref().filter(|name| !name.is_empty()) else {
+            return false;
+        };
+        let asked = frame.body.strip_prefix(b"S").and_then(|body| body.strip_suffix(b"\0"));
+        frame.tag != b'D' || asked != Some(name.as_bytes())
+    }
+
+    /// Asks for the description of the statement that was parsed: what a server says to it is said to its Parse, and its
+    /// name stays free. One without a name is left to its execution, which fails as well.
+    async fn prove_parsed(&mut self) -> Result<(), Halt> {
+        let Some(name) = self.parsed.clone() else { return Ok(()) };
+        let prepared = self.prepared(&name)?;
+        self.description(&prepared).await.map(drop)
     }
 
     /// Pays what a Parse left open, unless the message asks for that statement's description.

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use pando_kernel::dialect::Language;
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Description, Error, Named as Entry, Prepared, Request};
+use pando_kernel::{Description, Error, ErrorKind, Named as Entry, Prepared, Request};
+use pando_sql::Span;
 
 use super::bind;
 use super::client::Client;
@@ -16,6 +18,7 @@ use crate::codec::backend::{
     ParameterDescription, encode_bind_complete, encode_close_complete, encode_no_data,
 };
 use crate::codec::frontend::{Bind, Close, Describe, Named, Parse};
+use crate::dialect::Postgres;
 use crate::types::{FAMILY, oid};
 
 impl<D: Doorway> Client<D> {
@@ -25,7 +28,8 @@ impl<D: Doorway> Client<D> {
             self.unnamed = None;
         }
         let declared = parse.types().collect();
-        let prepared = self.session.prepare(parse.text.into(), declared).await?;
+        let prepared = self.session.prepare(parse.text.into(), declared).await;
+        let prepared = prepared.map_err(|error| of_several(error, parse.text))?;
         match parse.name {
             "" => self.unnamed = Some(prepared),
             name => self.session.statements().add(name, Entry::new(prepared, None))?,
@@ -186,6 +190,20 @@ impl<D: Doorway> Client<D> {
         }
         Ok(())
     }
+}
+
+/// What a server says of a text that it would read, but for being several statements.
+fn of_several(error: Error, text: &str) -> Error {
+    if !matches!(error.kind(), ErrorKind::Syntax { .. }) {
+        return error;
+    }
+    let syntax = Postgres.syntax();
+    let pieces = pando_sql::split(text, syntax).unwrap_or_default();
+    let is_read = |piece: &Span| pando_sql::parse(piece.of(text), syntax).is_ok();
+    if pieces.len() < 2 || !pieces.iter().all(is_read) {
+        return error;
+    }
+    own("42601", "cannot insert multiple commands into a prepared statement".into())
 }
 
 /// One type per parameter: the unit's, the declared one, or text where neither is known.

@@ -68,7 +68,8 @@ impl Wire {
         self.input.is_empty().then_some(self.stream)
     }
 
-    /// The first packet of a connection, its length field included.
+    /// The first packet of a connection, its length field included. What has no length of such a packet is no client that
+    /// would read an answer, and gets none, as from a server; so a Terminate of who has not begun.
     pub(super) async fn startup(&mut self) -> Result<Bytes, End> {
         loop {
             match frame::startup(&self.input) {
@@ -76,7 +77,7 @@ impl Wire {
                     return Ok(self.input.split_to(length).freeze());
                 }
                 Ok(_) => poll_fn(|cx| self.poll_read(cx)).await?,
-                Err(malformed) => return Err(self.refuse(malformed).await),
+                Err(malformed) => return Err(End::Told(Error::from(malformed).to_string())),
             }
         }
     }

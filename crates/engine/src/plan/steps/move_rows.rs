@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
 use pando_kernel::transfer::{Obstacle, Transfer};
 use pando_sql::ast::{ColumnAssignment, Expr, Kind, Node, Statement, Table, TableFactor, Update};
-use pando_sql::{Fold, visit};
+use pando_sql::{Fold, tokenize, visit};
 
 use super::insert_select::constant;
 use crate::plan::{leftovers, numbering};
@@ -103,6 +103,17 @@ pub(crate) struct MoveRows {
     pub(crate) known: Vec<String>,
     /// From which of the query's columns on those stand that the table has once its rows are locked.
     pub(crate) known_from: usize,
+    /// What it gives back.
+    pub(crate) returning: Option<Returning>,
+}
+
+/// What a moved row gives back to the client.
+#[derive(Debug, Clone)]
+pub(crate) struct Returning {
+    /// Behind the new rows.
+    pub(crate) clause: String,
+    /// A query that tells its columns, and finds no row.
+    pub(crate) none: Arc<str>,
 }
 
 /// Where a column's new value comes from.
@@ -152,7 +163,6 @@ fn change_of_one_table(stmt: &Statement) -> Result<(&Update, &Table)> {
         (!update.with.is_empty(), "UPDATE with WITH"),
         (!update.from.is_empty(), "UPDATE … FROM"),
         (!update.order_by.is_empty() || update.limit.is_some(), "UPDATE … ORDER BY and LIMIT"),
-        (update.returning.is_some(), "UPDATE … RETURNING"),
         (!table.extras.is_empty(), "UPDATE of a part of a table"),
         (!before.trim().eq_ignore_ascii_case("update"), "UPDATE with a modifier"),
     ];
@@ -184,6 +194,7 @@ pub(crate) fn move_rows(
     let columns: Vec<TableColumn> =
         known.iter().filter(|column| !is_computed(column)).cloned().collect();
     repeatable(stmt, update)?;
+    let returning = returning(ctx, stmt, update, table)?;
     in_one_step(ctx, stmt, update)?;
     let mut items: Vec<String> =
         columns.iter().map(|column| ctx.dialect.quote(&column.name)).collect();
@@ -191,7 +202,7 @@ pub(crate) fn move_rows(
     for assignment in &update.assignments {
         let at = assigned(stmt, assignment, &columns)?;
         if changes.iter().any(|(known, _)| *known == at) {
-            return Err(refused("an UPDATE that sets a column twice"));
+            return Err(set_twice(ctx, &columns[at].name));
         }
         let change = change(stmt, &assignment.value, transfer, &columns[at], &mut items);
         changes.push((at, change));
@@ -224,7 +235,12 @@ pub(crate) fn move_rows(
         items.push(format!("{}.*", text(own)));
     }
     let in_filter = |span: &pando_sql::Span| {
-        update.filter.as_ref().is_some_and(|filter| filter.span.start <= span.start)
+        let own = update.filter.as_ref().map(|filter| filter.span);
+        own.is_some_and(|own| own.start <= span.start && span.end <= own.end)
+    };
+    let called = match (&table.alias, &returning) {
+        (Some(alias), Some(_)) => format!(" AS {}", text(alias.span)),
+        _ => String::new(),
     };
     let parameters = numbering::parameters(stmt);
     Ok(Ok(MoveRows {
@@ -241,7 +257,7 @@ pub(crate) fn move_rows(
             .map(|(_, index)| *index)
             .collect(),
         head: format!(
-            "{hint}INSERT INTO {} ({}){} VALUES ",
+            "{hint}INSERT INTO {}{called} ({}){} VALUES ",
             text(table.name.span),
             names.join(", "),
             transfer.keep_given()
@@ -251,7 +267,49 @@ pub(crate) fn move_rows(
         columns,
         survives,
         changes,
+        returning,
     }))
+}
+
+/// What the rows that were moved give back.
+///
+/// # Errors
+/// `Refused` for what only the UPDATE itself could give.
+fn returning(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    update: &Update,
+    table: &Table,
+) -> Result<Option<Returning>> {
+    let Some((_, span)) = &update.returning else { return Ok(None) };
+    let syntax = ctx.dialect.syntax();
+    let text = span.of(&stmt.text);
+    let tokens = tokenize(text, syntax).map_err(crate::plan::unread)?.list;
+    let reads = tokens.iter().any(|token| token.span.of(text).eq_ignore_ascii_case("select"));
+    let takes = numbering::parameters(stmt).iter().any(|(at, _)| span.start <= at.start);
+    if syntax.fold == Fold::Keep || reads || takes {
+        return Err(refused("UPDATE … RETURNING with parameters or queries in it"));
+    }
+    let items = text.get("RETURNING".len()..).unwrap_or_default();
+    Ok(Some(Returning {
+        clause: format!(" {text}"),
+        none: format!("SELECT {items} FROM {} WHERE FALSE", table.span.of(&stmt.text)).into(),
+    }))
+}
+
+/// What a server says that takes one assignment of a column only. Where the last of several counts, they are refused.
+fn set_twice(ctx: &Context<'_>, column: &str) -> Error {
+    if ctx.dialect.syntax().fold == Fold::Keep {
+        return refused("an UPDATE that sets a column twice");
+    }
+    ErrorKind::Server(Box::new(ServerError {
+        number: 0,
+        sqlstate: "42601".into(),
+        message: format!("multiple assignments to same column \"{column}\""),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into()
 }
 
 /// Refuses tables whose rows cannot be taken out and put in again without anybody's noticing. Gives the columns that every UPDATE stamps.

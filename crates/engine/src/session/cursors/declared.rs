@@ -7,9 +7,11 @@ use pando_kernel::Columns;
 use pando_kernel::dialect::OwnCursor;
 use pando_kernel::error::Result;
 use pando_kernel::request::CursorId;
-use pando_sql::ast::{Define, DefineAction, ObjectKind, ObjectName};
+use pando_sql::Span;
+use pando_sql::ast::{Define, DefineAction, ObjectKind, ObjectName, Scroll};
 
 use crate::session::cursors::Cursors;
+use crate::session::cursors::rows::Given;
 use crate::session::errors::server_error;
 
 /// A cursor under the name that it was declared with.
@@ -18,13 +20,22 @@ pub(in crate::session) struct Declared {
     pub(super) id: CursorId,
     columns: Option<Columns>,
     pub(super) hold: Hold,
-    /// It stands on a row, or behind the last.
-    begun: bool,
+    given: Given,
     /// The DECLARE, and when it came.
     text: Arc<str>,
     made: SystemTime,
+    reads: Reads,
+}
+
+/// What the query of a cursor is like.
+#[derive(Debug, Clone)]
+pub(in crate::session) struct Reads {
     /// The tables that it reads, by their keys.
-    tables: Vec<String>,
+    pub(in crate::session) tables: Vec<String>,
+    /// Whether the cursor goes back.
+    pub(in crate::session) scroll: Scroll,
+    /// Where it stands in the DECLARE.
+    pub(in crate::session) body: Span,
 }
 
 /// What DECLARE says of a cursor.
@@ -37,8 +48,8 @@ pub(in crate::session) struct Declaration {
     pub(in crate::session) text: Arc<str>,
     /// No transaction was open.
     pub(in crate::session) is_alone: bool,
-    /// The tables that its query reads, by their keys.
-    pub(in crate::session) tables: Vec<String>,
+    /// What its query is like.
+    pub(in crate::session) reads: Reads,
 }
 
 /// Whether a cursor outlives its transaction.
@@ -59,9 +70,10 @@ impl Declared {
         columns: Option<Columns>,
         hold: Hold,
         text: Arc<str>,
-        tables: Vec<String>,
+        reads: Reads,
     ) -> Self {
-        Self { id, columns, hold, begun: false, text, made: SystemTime::now(), tables }
+        let given = Given::new(reads.scroll);
+        Self { id, columns, hold, given, text, made: SystemTime::now(), reads }
     }
 
     pub(in crate::session) fn id(&self) -> CursorId {
@@ -72,9 +84,22 @@ impl Declared {
         self.columns.clone()
     }
 
-    /// Whether it stands on a row, or behind the last.
-    pub(in crate::session) fn has_begun(&self) -> bool {
-        self.begun
+    /// The query, as it is written.
+    pub(in crate::session) fn query(&self) -> &str {
+        self.reads.body.of(&self.text)
+    }
+
+    pub(in crate::session) fn hold(&self) -> Hold {
+        self.hold
+    }
+
+    /// The rows that it has given.
+    pub(in crate::session) fn given(&self) -> &Given {
+        &self.given
+    }
+
+    pub(in crate::session) fn given_mut(&mut self) -> &mut Given {
+        &mut self.given
     }
 }
 
@@ -100,11 +125,13 @@ impl Cursors {
         self.declared.remove(name)
     }
 
-    /// Rows of it are asked for.
-    pub(in crate::session) fn begin_declared(&mut self, name: &str) {
-        if let Some(declared) = self.declared.get_mut(name) {
-            declared.begun = true;
-        }
+    pub(in crate::session) fn declared_mut(&mut self, name: &str) -> Option<&mut Declared> {
+        self.declared.get_mut(name)
+    }
+
+    /// What cursors keep of the rows that they have given, because they were declared to, in bytes.
+    pub(in crate::session) fn given_bytes(&self) -> usize {
+        self.declared.values().map(|one| one.given.owed_bytes()).sum()
     }
 
     /// Refuses a definition of what a cursor reads, as one server does: what is left to read would be another table's,
@@ -118,7 +145,7 @@ impl Cursors {
             _ => return Ok(()),
         };
         let read = self.declared.values().filter(|one| one.hold != Hold::Held);
-        let read: Vec<&String> = read.flat_map(|one| &one.tables).collect();
+        let read: Vec<&String> = read.flat_map(|one| &one.reads.tables).collect();
         match define.names.iter().map(ObjectName::key).find(|name| read.contains(&name)) {
             None => Ok(()),
             Some(name) => Err(server_error(

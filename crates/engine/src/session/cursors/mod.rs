@@ -5,6 +5,7 @@ pub(in crate::session) mod close;
 pub(in crate::session) mod declared;
 pub(in crate::session) mod fetch;
 pub(in crate::session) mod portals;
+pub(in crate::session) mod rows;
 pub(in crate::session) mod settle;
 
 use std::collections::HashMap;

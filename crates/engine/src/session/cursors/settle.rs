@@ -85,6 +85,7 @@ pub(in crate::session) async fn settle_cursor(session: &mut Session, id: CursorI
     // All that the session's cursors keep counts together.
     let kept = session.cursors.portals.values().chain(std::iter::once(&cursor));
     let mut bytes: usize = kept.map(Cursor::bytes).sum();
+    bytes += session.cursors.given_bytes();
     let before = session.outbox.turn_to(cursor.reply);
     let mut failed = None;
     while session.outbox.has_more() {

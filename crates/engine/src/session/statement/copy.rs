@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use pando_kernel::Format;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_sql::ast::{Kind, Query, Statement};
-use pando_sql::{parse, visit};
+use pando_sql::{Span, parse, visit};
 
 use crate::copy_rows::Encoder;
 use crate::plan;
@@ -15,9 +15,12 @@ use crate::session::Session;
 use crate::session::bulk::copy;
 use crate::session::bulk::copy::Start;
 use crate::session::cursors::settle;
+use crate::session::errors::server_error;
 use crate::session::given::{Given, Run};
 use crate::session::place::own_database;
 use crate::session::run::{entry, on_units, ready};
+use crate::session::statement::administer;
+use crate::session::statement::instead::{Becomes, Instead};
 
 /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
 /// merged, or the query is about the catalogue, it runs as the query it is and its rows are written as lines here.
@@ -61,6 +64,38 @@ pub(in crate::session) async fn start_copy_of(
     Box::pin(on_units::run_as_one(session, &inner, given)).await?;
     session.outbox.encodes_with(encoder);
     Ok(true)
+}
+
+/// The statement of COPY (INSERT, UPDATE or DELETE … RETURNING …) TO, whose rows are written as lines here.
+/// <https://www.postgresql.org/docs/current/sql-copy.html>
+pub(in crate::session) fn copy_of_change(
+    session: &mut Session,
+    stmt: &Statement,
+    change: Span,
+) -> Result<Instead> {
+    let Kind::Copy(copy) = &stmt.kind else { return Err(Error::internal("a COPY is another")) };
+    session.work.refuse_if_failed()?;
+    let encoder = Encoder::new(copy)?;
+    let text: Arc<str> =
+        Span::new(change.start + 1, change.end.saturating_sub(1)).of(&stmt.text).into();
+    let inner = administer::read(session, &text)?;
+    if !returns(&inner.kind) {
+        return Err(server_error(0, "0A000", "COPY query must have a RETURNING clause"));
+    }
+    let formats = vec![encoder.format()];
+    let prepared = encoder.format() == Format::Binary;
+    let given = Given { formats, prepared, ..Given::of_client() };
+    Ok(Instead { stmt: Arc::new(inner), given, reply: Becomes::Lines(encoder) })
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "only three statements return what they change")]
+fn returns(kind: &Kind) -> bool {
+    match kind {
+        Kind::Insert(insert) => insert.returning.is_some(),
+        Kind::Update(update) => update.returning.is_some(),
+        Kind::Delete(delete) => delete.returning.is_some(),
+        _ => false,
+    }
 }
 
 /// COPY FROM and LOAD DATA. False when the statement goes the usual way.

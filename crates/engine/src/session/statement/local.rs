@@ -2,7 +2,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Event;
-use pando_sql::ast::{CopyDirection, Kind, Statement, Transaction};
+use pando_sql::ast::{Copy, CopyDirection, Kind, Statement, Transaction};
 
 use crate::handle::Killed;
 use crate::session::Session;
@@ -10,8 +10,8 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, constraints, copy, cursor, database, lock_tables, maintain, named, preview,
-    processlist, reset, set, set_config, stand, verbs,
+    administer, constraints, copy, current_of, cursor, database, lock_tables, maintain, named,
+    preview, processlist, reset, set, set_config, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -99,8 +99,7 @@ pub(in crate::session) async fn start_local(
             return copy::start_bulk(session, stmt).await.map(local);
         }
         Kind::Copy(own) if own.direction == CopyDirection::ToClient => {
-            let Some(query) = &own.query else { return Ok(Local::OnUnits) };
-            return copy::start_copy_of(session, stmt, query).await.map(local);
+            return copy_out(session, stmt, own).await;
         }
         Kind::Load(_) => return copy::start_bulk(session, stmt).await.map(local),
         Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
@@ -118,6 +117,12 @@ pub(in crate::session) async fn start_local(
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
         Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
+        Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {
+            return match Box::pin(current_of::by_key(session, stmt, given)).await? {
+                Some(other) => Ok(Local::Instead(Box::new(other))),
+                None => Ok(Local::OnUnits),
+            };
+        }
         Kind::Copy(_)
         | Kind::Insert(_)
         | Kind::Update(_)
@@ -126,4 +131,15 @@ pub(in crate::session) async fn start_local(
         | Kind::Opaque => return Ok(Local::OnUnits),
     }
     Ok(Local::Answered)
+}
+
+/// COPY TO the client.
+async fn copy_out(session: &mut Session, stmt: &Statement, own: &Copy) -> Result<Local> {
+    if let Some(change) = own.change {
+        let other = copy::copy_of_change(session, stmt, change)?;
+        return Ok(Local::Instead(Box::new(other)));
+    }
+    let Some(query) = &own.query else { return Ok(Local::OnUnits) };
+    let is_answered = copy::start_copy_of(session, stmt, query).await?;
+    Ok(if is_answered { Local::Answered } else { Local::OnUnits })
 }

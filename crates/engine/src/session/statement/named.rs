@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::made;
-use crate::session::statement::instead::Instead;
+use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::prepare;
 
 pub(in crate::session) fn prepare_named(
@@ -84,7 +84,7 @@ pub(in crate::session) async fn execute_named(
     let declared = Arc::clone(prepared.types());
     let given = Given { parameters, declared, prepared: true, ..Given::of_client() };
     let statement = Arc::clone(&prepared.statement);
-    Ok(Instead { stmt: statement, given, cursor: None })
+    Ok(Instead { stmt: statement, given, reply: Becomes::Reply })
 }
 
 /// An argument of EXECUTE: a literal, or a user variable set to one. A cast of a string or a whole number to the very

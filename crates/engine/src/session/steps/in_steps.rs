@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Description;
 use pando_kernel::request::Prepared;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use crate::plan::{InSteps, Planned, Purpose, Steps, Unit};
 use crate::snapshot::LiveDatabase;
@@ -73,7 +73,9 @@ pub(in crate::session) async fn describe_in_steps(
         Steps::ChosenRows(parts) => {
             chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
         }
-        Steps::MoveRows(_) if prepared.statement.parameters == 0 => {
+        Steps::MoveRows(_)
+            if prepared.statement.parameters == 0 && !returns(&prepared.statement.kind) =>
+        {
             Ok(Description { parameters: Vec::new(), columns: None })
         }
         // With parameters it is described as it would run on one shard.
@@ -81,6 +83,10 @@ pub(in crate::session) async fn describe_in_steps(
             Err(found.refusal)
         }
     }
+}
+
+fn returns(kind: &Kind) -> bool {
+    matches!(kind, Kind::Update(update) if update.returning.is_some())
 }
 
 /// What PREVIEW shows of a statement that runs in steps: all that can be told before its rows are read.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::event::Completion;
+use pando_kernel::event::{Completion, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::row::Rows;
 use pando_kernel::transfer::{Field, Obstacle};
@@ -40,6 +40,13 @@ pub(in crate::session) async fn start_move_rows(
     table: &MovedTable,
 ) -> Result<()> {
     let parts = parts_of(session, live, stmt, table).await?;
+    if parts.returning.is_some() && session.outbox.is_limited() {
+        return Err(Error::unsupported(
+            20031,
+            "the rows of RETURNING come at once where an UPDATE moves them to other shards",
+            "execute it without a row limit",
+        ));
+    }
     let kept = frame::begin_steps(session, live, stmt).await?;
     let stepped = move_rows_steps(session, live, given, &parts).await;
     frame::end_steps(session, live, kept, stepped).await
@@ -142,9 +149,27 @@ async fn move_rows_steps(
             return Err(changed_meanwhile());
         }
     }
+    let clause = parts.returning.as_ref().map_or("", |returning| &returning.clause);
+    let returned = match &parts.returning {
+        Some(_) => {
+            let own = given.part(placeholder, &[], given.formats.clone());
+            Given { prepared: given.prepared, ..own }
+        }
+        None => Given::default(),
+    };
+    if let Some(returning) = &parts.returning {
+        let mut take = |columns: &Columns, _: Option<&Rows>| {
+            told.push(Event::Columns(columns.clone()));
+            Ok(())
+        };
+        frame::read_step(session, live, &returning.none, returned.clone(), &mut take).await?;
+    }
+    let mut held = 0;
     for batch in &moved.batches.list {
-        let text: Arc<str> = format!("{}{batch}", parts.head).into();
-        let inserted = frame::write_step(session, live, &text, &Given::default(), limit).await?;
+        let text: Arc<str> = format!("{}{batch}{clause}", parts.head).into();
+        let inserted = frame::write_step(session, live, &text, &returned, limit - held).await?;
+        held += inserted.rows.iter().map(|rows| rows.bytes.len()).sum::<usize>().min(limit - held);
+        told.extend(inserted.rows.into_iter().map(Event::Rows));
         if inserted.has_keys {
             return Err(Error::unsupported(
                 20031,

@@ -160,10 +160,15 @@ pub(in crate::session) fn told_isolation(session: &Session) -> Option<Isolation>
 /// # Errors
 /// `TransactionFailed`, and what writing the row says.
 pub(in crate::session) fn show_setting(session: &mut Session, show: &Show) -> Result<bool> {
+    let is_set = |name: &str| {
+        let variables = session.settings.variables().list().iter();
+        variables.clone().any(|(known, _)| known.eq_ignore_ascii_case(name))
+    };
+    let by = if is_set(&show.what) { "show" } else { "show unset" };
     let told = session
         .place
         .dialect()
-        .and_then(|dialect| dialect.session_setting("show", &show.what, session.place.facts()));
+        .and_then(|dialect| dialect.session_setting(by, &show.what, session.place.facts()));
     let Some(value) = told else { return Ok(false) };
     session.work.refuse_if_failed()?;
     made::rows(session, "SHOW", &[&show.what], &[vec![value]])?;

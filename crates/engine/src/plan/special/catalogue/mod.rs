@@ -3,11 +3,12 @@
 mod merge;
 mod spread;
 mod stand;
+mod unmixed;
 
 use std::sync::Arc;
 
 use pando_kernel::Parameter;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::presentation::{Asked, Holding, Presented, View};
 use pando_kernel::route::{Need, Spread, Target, UnitName, Units};
@@ -20,6 +21,7 @@ pub(in crate::plan) use merge::merge;
 pub(crate) use stand::shown_at;
 pub(in crate::plan) use stand::tables;
 use stand::{Chosen, Shower};
+pub(in crate::plan) use unmixed::unmixed;
 
 /// Where a question goes.
 pub(in crate::plan) enum Routed {
@@ -27,27 +29,6 @@ pub(in crate::plan) enum Routed {
     Needs(Need),
     /// It is not about the catalogue.
     Other,
-}
-
-/// Refuses own tables beside relations that list tables: each unit would show its actual ones, and rows elsewhere would not meet them.
-///
-/// # Errors
-/// `Refused`.
-pub(in crate::plan) fn unmixed(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
-    let Some(presentation) = ctx.dialect.presentation() else { return Ok(()) };
-    let tables = visit::tables(&stmt.kind);
-    let lists = |name| presentation.holding(name) == Some(Holding::Tables);
-    match tables.iter().find(|table| lists(table.name)) {
-        None => Ok(()),
-        Some(table) => Err(Error::spans_shards(
-            30001,
-            format!(
-                "own tables cannot be asked beside tables of the catalogue (`{}`): each storage unit has a part of both",
-                table.name.span.of(&stmt.text)
-            ),
-            "ask the catalogue in a statement of its own",
-        )),
-    }
 }
 
 /// The units that answer a query no room has claimed: every one when each has rows of its own, else one.

@@ -35,10 +35,20 @@ pub(super) fn shown_by(ctx: &Context<'_>, table: &str) -> Shower {
             match tables.get(&ctx.dialect.syntax().table_key(table)).and_then(|units| units.first())
             {
                 Some(unit) => Shower::Unit(Arc::clone(unit)),
-                None => Shower::Nobody,
+                None => shown_beside(ctx, table),
             }
         }
     }
+}
+
+/// The unit that shows the table with whose name another one begins: servers name so what belongs to a table.
+fn shown_beside(ctx: &Context<'_>, name: &str) -> Shower {
+    let cuts = name.match_indices('_').filter_map(|(at, _)| name.get(..at));
+    let owner = cuts
+        .rev()
+        .find_map(|own| tables(ctx.database).find(|known| known.name.eq_ignore_ascii_case(own)));
+    let node = owner.as_ref().and_then(|known| known.nodes.first());
+    node.map_or(Shower::Nobody, |node| Shower::Unit(writer(ctx.database, &node.unit)))
 }
 
 pub(in crate::plan) fn tables(database: &Database) -> impl Iterator<Item = LogicTable> {
