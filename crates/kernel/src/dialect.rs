@@ -185,6 +185,15 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
+    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
+    /// NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written through
+    /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
+    /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
+    /// nothing. `None` where no view may stand for several tables.
+    fn views_query(&self) -> Option<String> {
+        None
+    }
+
     /// How it is known which statements may leave something on their connections; `None` where none that a client may send does.
     fn effects(&self) -> Option<&dyn Effects> {
         None

@@ -46,6 +46,7 @@ pub mod transfer;
 pub mod two_phase;
 pub mod undo;
 pub mod value;
+pub mod views;
 pub mod waits;
 pub mod worker;
 

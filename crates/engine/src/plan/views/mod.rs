@@ -1,0 +1,166 @@
+//! Views over sharded tables. Their server knows each over one actual table of every logic one; a statement that names
+//! one is planned with the view's query in its place.
+
+mod change;
+mod expand;
+mod names;
+mod stored;
+
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::feature::{Context, TableKind};
+use pando_kernel::route::Need;
+use pando_kernel::views::{LogicView, Views};
+use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
+use pando_sql::visit;
+
+pub(crate) use stored::{Stored, are_possible, told};
+
+/// What becomes of a statement that may name views.
+#[derive(Debug)]
+pub(crate) enum Expanded {
+    /// It names none over several actual tables.
+    Stays,
+    /// Its text with their queries in their places.
+    Written(String),
+    /// Their server refuses it: it is sent as it is.
+    ForServer,
+}
+
+/// The statement over tables that it is, where it names views over several actual tables.
+///
+/// # Errors
+/// `Refused` for what cannot be done with such a view.
+pub(crate) fn expanded(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+) -> Result<std::result::Result<Expanded, Need>> {
+    let views = match ctx.catalog.views() {
+        Some(views) if views.is_empty() => return Ok(Ok(Expanded::Stays)),
+        Some(views) => views,
+        None if may_name_one(ctx, stmt) => return Ok(Err(Need::Tables)),
+        None => return Ok(Ok(Expanded::Stays)),
+    };
+    let known = Known { ctx, views: &views };
+    refuse_defined(&known, stmt)?;
+    if let Some(view) = change::target(&known, stmt) {
+        return change::changed(&known, stmt, view).map(Ok);
+    }
+    let written = expand::expanded(&known, stmt, expand::Query::Whole)?;
+    if written.is_some() && locks_rows(stmt) && ctx.dialect.definitions_commit() {
+        return Err(Error::unsupported(
+            20032,
+            "rows of a view over sharded tables cannot be locked by reading them",
+            "lock the rows of its tables",
+        ));
+    }
+    Ok(Ok(written.map_or(Expanded::Stays, Expanded::Written)))
+}
+
+/// The error of a statement whose views are written out: what its client did not name is the view's.
+pub(crate) fn of_view(ctx: &Context<'_>, stmt: &Statement, error: Error) -> Error {
+    let ErrorKind::UnknownTable(key) = error.kind() else { return error };
+    let (Some(presentation), Some(views)) = (ctx.dialect.presentation(), ctx.catalog.views())
+    else {
+        return error;
+    };
+    let tables = visit::tables(&stmt.kind);
+    if tables.iter().any(|table| table.name.key() == *key) {
+        return error;
+    }
+    let named = tables.iter().find(|table| views.contains_key(&table.name.key()));
+    let invalid =
+        named.and_then(|table| presentation.invalid_view(&ctx.database.name, &table.name.key()));
+    invalid.map_or(error, |told| ErrorKind::Server(Box::new(told)).into())
+}
+
+/// What is known of views while a statement is looked at.
+struct Known<'a> {
+    ctx: &'a Context<'a>,
+    views: &'a Views,
+}
+
+impl<'a> Known<'a> {
+    /// The view that is meant by a name, unless a temporary table hides it.
+    fn view(&self, name: &ObjectName) -> Option<&'a LogicView> {
+        let view = self.views.get(&name.key())?;
+        let temporaries = self.ctx.session.temporaries.as_deref();
+        if temporaries.is_some_and(|own| own.is_one(name)) {
+            return None;
+        }
+        match (&name.parts[..], &view.schema) {
+            ([.., schema, _], Some(own)) => (schema.value == *own).then_some(view),
+            ([database, _], None) => {
+                let own = &self.ctx.database.name;
+                database.value.eq_ignore_ascii_case(own).then_some(view)
+            }
+            ([_], _) => Some(view),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a table that no rule speaks of may be a view over several actual tables.
+fn may_name_one(ctx: &Context<'_>, stmt: &Statement) -> bool {
+    let tables = visit::tables(&stmt.kind);
+    if tables.is_empty() || ctx.dialect.views_query().is_none() {
+        return false;
+    }
+    let rooms = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let configured: Vec<_> = rooms.filter(|table| table.kind != TableKind::Single).collect();
+    if !configured.iter().any(stored::is_split) {
+        return false;
+    }
+    let presentation = ctx.dialect.presentation();
+    let is_vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
+    tables.iter().any(|found| {
+        let key = found.name.key();
+        !configured.iter().any(|table| table.name.eq_ignore_ascii_case(&key))
+            && !is_vendors(found.name)
+    })
+}
+
+/// Refuses definitions and the like that would be about one actual table, and say that they are about the view.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn refuse_defined(known: &Known<'_>, stmt: &Statement) -> Result<()> {
+    let no = |name: &ObjectName, what: &str, instead: &'static str| {
+        let view = name.key();
+        Err(Error::unsupported(20032, format!("view `{view}` {what}"), instead))
+    };
+    match &stmt.kind {
+        Kind::Lock(names) => match names.iter().find(|name| known.view(name).is_some()) {
+            Some(name) => no(
+                name,
+                "is over sharded tables, and cannot be locked as a whole",
+                "lock its tables",
+            ),
+            None => Ok(()),
+        },
+        Kind::Define(define) => {
+            let on = define.on.as_ref().filter(|name| known.view(name).is_some());
+            let is_work = matches!(define.object, ObjectKind::Trigger | ObjectKind::Other);
+            if let Some(name) = on.filter(|_| is_work && define.action == DefineAction::Create) {
+                return no(
+                    name,
+                    "is over sharded tables, and nothing can be done in the place of changing it",
+                    "let the client change its tables",
+                );
+            }
+            let fills = define.materialized && define.action == DefineAction::Create;
+            let tables = visit::tables(&stmt.kind);
+            match tables.iter().find(|table| fills && known.view(table.name).is_some()) {
+                Some(table) => no(
+                    table.name,
+                    "is over sharded tables, and a materialized view would have a part of its rows",
+                    "make a table, and fill it by INSERT … SELECT",
+                ),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether it is a query that locks what it reads.
+fn locks_rows(stmt: &Statement) -> bool {
+    matches!(&stmt.kind, Kind::Select(query) if query.lock.is_some())
+}

@@ -1,0 +1,345 @@
+//! Which views of the storage units are over several actual tables, and what their queries are over logic ones.
+//!
+//! A server knows such a view over one actual table of each logic one: its columns, their types, what hangs on what and
+//! who may do what are the server's to say. The query that it tells, in logic names, is the view's.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use pando_kernel::feature::{Context, Database, LogicTable, SessionView, TableKind};
+use pando_kernel::route::UnitName;
+use pando_kernel::views::{LogicView, Taken, Unusable, Views};
+use pando_sql::ast::{Kind, Query, QueryBody, SelectItem, Statement};
+use pando_sql::visit::{self, Refers};
+use pando_sql::{Edits, Span};
+
+use super::{Known, expand, names};
+use crate::clock::System;
+
+/// Views in views, at most.
+const DEEPEST: usize = 32;
+
+/// A view as a storage unit tells it.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(crate) unit: UnitName,
+    pub(crate) schema: Option<String>,
+    pub(crate) name: String,
+    pub(crate) definition: String,
+    /// The names of its columns, where definitions may lack them.
+    pub(crate) columns: Vec<String>,
+    pub(crate) changes: Taken,
+    /// Where its unqualified tables stand: a schema, or the database.
+    pub(crate) home: String,
+}
+
+/// A table of which a view sees one part of several, or which is called otherwise there.
+pub(super) fn is_split(table: &LogicTable) -> bool {
+    let is_itself =
+        |table: &LogicTable| matches!(&table.nodes[..], [only] if *only.table == *table.name);
+    table.kind == TableKind::Sharded && !is_itself(table)
+}
+
+/// Whether a database may have views over several actual tables.
+pub(crate) fn are_possible(database: &Database) -> bool {
+    database.features.iter().flat_map(|feature| feature.tables()).any(|table| is_split(&table))
+}
+
+/// The views over several actual tables, of all that were found: in the order of the units.
+pub(crate) fn told(database: &Database, found: Vec<Stored>) -> Views {
+    let parts = Parts::of(database);
+    let read: Vec<Read> = found
+        .into_iter()
+        .filter(|stored| !parts.is_configured(database, stored))
+        .map(|stored| Read::of(database, &parts, stored))
+        .collect();
+    // A view over such a view is one, too.
+    let mut split: HashSet<(UnitName, String)> = HashSet::new();
+    loop {
+        let further = read.iter().filter(|view| {
+            let is_over = |name: &String| split.contains(&(Arc::clone(&view.stored.unit), name.clone()));
+            view.is_split || view.names.iter().any(is_over)
+        });
+        let keys: Vec<_> =
+            further.map(|view| (Arc::clone(&view.stored.unit), view.key.clone())).collect();
+        let before = split.len();
+        split.extend(keys);
+        if split.len() == before {
+            break;
+        }
+    }
+    let mut views = Views::new();
+    for view in read {
+        if !split.contains(&(Arc::clone(&view.stored.unit), view.key.clone())) {
+            continue;
+        }
+        let (key, own) = (view.key.clone(), view.into_logic());
+        match views.get_mut(&key) {
+            None => drop(views.insert(key, own)),
+            // The same on another unit is the same view.
+            Some(known) if known.own == own.own && known.schema == own.schema => {}
+            Some(known) => {
+                known.query = Err(Unusable {
+                    reason: format!("several views over sharded tables are called `{key}`"),
+                    instead: "give each a name of its own",
+                });
+            }
+        }
+    }
+    whole(database, &mut views);
+    views
+}
+
+/// Which actual tables stand for which logic ones.
+struct Parts {
+    /// By storage unit and key the logic table.
+    by_place: HashMap<(UnitName, String), Arc<str>>,
+    logic: HashSet<String>,
+}
+
+impl Parts {
+    fn of(database: &Database) -> Self {
+        let syntax = database.dialect.syntax();
+        let groups: Vec<_> =
+            database.features.iter().flat_map(|feature| feature.groups().places).collect();
+        let mut parts = Self { by_place: HashMap::new(), logic: HashSet::new() };
+        for table in database.features.iter().flat_map(|feature| feature.tables()) {
+            if table.kind != TableKind::Sharded {
+                continue;
+            }
+            parts.logic.insert(syntax.table_key(&table.name).to_lowercase());
+            if !is_split(&table) {
+                continue;
+            }
+            let logic: Arc<str> = table.name.as_str().into();
+            for node in &table.nodes {
+                let members = groups.iter().find(|group| group.name == node.unit);
+                let units = members.map_or(std::slice::from_ref(&node.unit), |group| &group.members);
+                for unit in units {
+                    let place = (Arc::clone(unit), syntax.table_key(&node.table).to_lowercase());
+                    parts.by_place.insert(place, Arc::clone(&logic));
+                }
+            }
+        }
+        parts
+    }
+
+    /// Whether rules speak of a view: each actual one of it is over its own actual tables.
+    fn is_configured(&self, database: &Database, stored: &Stored) -> bool {
+        let key = database.dialect.syntax().table_key(&stored.name).to_lowercase();
+        self.logic.contains(&key) || self.by_place.contains_key(&(Arc::clone(&stored.unit), key))
+    }
+
+    fn logic(&self, unit: &UnitName, key: &str) -> Option<&Arc<str>> {
+        self.by_place.get(&(Arc::clone(unit), key.to_lowercase()))
+    }
+}
+
+/// A view whose definition was read.
+struct Read {
+    stored: Stored,
+    key: String,
+    is_split: bool,
+    /// The keys of what it is over.
+    names: Vec<String>,
+    /// Its query in logic names; `None` when it could not be read.
+    query: Option<(String, Vec<String>)>,
+}
+
+impl Read {
+    fn of(database: &Database, parts: &Parts, stored: Stored) -> Self {
+        let syntax = database.dialect.syntax();
+        let key = syntax.table_key(&stored.name);
+        let text = stored.definition.trim_end().trim_end_matches(';').to_owned();
+        let Some(stmt) = pando_sql::parse(&text, syntax).ok().filter(is_query) else {
+            let is_split = words(&text).any(|word| parts.logic(&stored.unit, word).is_some());
+            return Self { stored, key, is_split, names: Vec::new(), query: None };
+        };
+        let mut names: Vec<String> = Vec::new();
+        // Which actual table stands for a logic one in it.
+        let mut stand: HashMap<Arc<str>, HashSet<String>> = HashMap::new();
+        for table in visit::tables(&stmt.kind) {
+            if !is_at_home(&stored, &table.name.parts) {
+                continue;
+            }
+            let key = table.name.key();
+            if let Some(logic) = parts.logic(&stored.unit, &key) {
+                stand.entry(Arc::clone(logic)).or_default().insert(key.clone());
+            }
+            names.push(key);
+        }
+        // What names several parts of a table is about these.
+        let is_split = !stand.is_empty() && stand.values().all(|keys| keys.len() == 1);
+        let query = in_logic_names(database, parts, &stored, &stmt);
+        let columns = select_names(&stmt);
+        let columns = match columns {
+            Some(own) if !stored.columns.is_empty() && own != stored.columns => {
+                stored.columns.clone()
+            }
+            Some(_) | None => Vec::new(),
+        };
+        Self { stored, key, is_split, names, query: Some((query, columns)) }
+    }
+
+    fn into_logic(self) -> LogicView {
+        let Self { stored, key, query, .. } = self;
+        let unreadable = || Unusable {
+            reason: format!("the definition of view `{key}` cannot be read"),
+            instead: "write it in another way, or read its tables",
+        };
+        let (own, columns) = query.unwrap_or_default();
+        let own: Arc<str> = own.into();
+        LogicView {
+            unit: stored.unit,
+            schema: stored.schema,
+            query: if own.is_empty() { Err(unreadable()) } else { Ok(Arc::clone(&own)) },
+            columns,
+            own,
+            changes: stored.changes,
+        }
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn is_query(stmt: &Statement) -> bool {
+    matches!(stmt.kind, Kind::Select(_))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).filter(|w| !w.is_empty())
+}
+
+/// Whether a name means a table where the rules look for it.
+fn is_at_home(stored: &Stored, parts: &[pando_sql::ast::Ident]) -> bool {
+    match parts {
+        [_] => true,
+        [.., schema, _] => schema.value.eq_ignore_ascii_case(&stored.home),
+        [] => false,
+    }
+}
+
+/// The query with logic names in the places of actual ones, and without the database's own name, which is another there.
+fn in_logic_names(
+    database: &Database,
+    parts: &Parts,
+    stored: &Stored,
+    stmt: &Statement,
+) -> String {
+    let has_schemas = stored.schema.is_some();
+    let syntax = database.dialect.syntax();
+    let mut edits = Edits::default();
+    // Where tables stand that get another name, and which.
+    let mut renamed: HashMap<Span, String> = HashMap::new();
+    for table in visit::tables(&stmt.kind) {
+        let name = table.name;
+        let (true, Some(last)) = (is_at_home(stored, &name.parts), name.parts.last()) else {
+            continue;
+        };
+        if let [.., before, _] = &name.parts[..]
+            && !has_schemas
+        {
+            edits.replace(Span::new(before.span.start, last.span.start), "");
+        }
+        let Some(logic) = parts.logic(&stored.unit, &name.key()) else { continue };
+        let logic = match syntax.exact_tables {
+            true => logic.to_string(),
+            false => logic.to_lowercase(),
+        };
+        let mut called = last.clone();
+        called.value.clone_from(&logic);
+        let quoted = database.dialect.quote(&logic);
+        let has_alias = table.table.is_some_and(|table| table.alias.is_some());
+        let own = same_tables(stmt, &name.key());
+        if has_alias || !names::is_called(stmt, &called, &own) {
+            edits.replace(last.span, quoted.clone());
+            renamed.insert(name.span, quoted);
+        } else {
+            edits.replace(last.span, format!("{quoted} AS {}", last.span.of(&stmt.text)));
+        }
+    }
+    for owner in visit::column_owners(&stmt.kind) {
+        let Refers::Table(name) = owner.refers else { continue };
+        if let Some(quoted) = renamed.get(&name.span) {
+            edits.replace(owner.span, quoted.clone());
+        } else if let ([_, .., last], true) = (owner.parts, is_at_home(stored, &name.parts)) {
+            edits.replace(Span::new(owner.span.start, last.span.start), "");
+        }
+    }
+    edits.apply(&stmt.text)
+}
+
+/// Where the table of this key is named.
+fn same_tables(stmt: &Statement, key: &str) -> Vec<Span> {
+    let tables = visit::tables(&stmt.kind).into_iter();
+    tables.filter(|table| table.name.key() == key).map(|table| table.name.span).collect()
+}
+
+/// What the query calls its columns; `None` where it does not show.
+fn select_names(stmt: &Statement) -> Option<Vec<String>> {
+    let Kind::Select(query) = &stmt.kind else { return None };
+    let mut query: &Query = query;
+    let select = loop {
+        match &query.body {
+            QueryBody::Select(select) => break select,
+            QueryBody::Set { left, .. } => query = left,
+            QueryBody::Values(_) => return None,
+        }
+    };
+    let name = |item: &SelectItem| match item {
+        SelectItem::Expr { alias: Some(alias), .. } => Some(alias.value.clone()),
+        SelectItem::Expr { alias: None, .. }
+        | SelectItem::Star(_)
+        | SelectItem::QualifiedStar(..) => None,
+    };
+    select.items.iter().map(name).collect()
+}
+
+/// Writes the views out that stand in views.
+fn whole(database: &Database, views: &mut Views) {
+    let (session, source) = (SessionView::default(), System::default());
+    let catalog = crate::catalog::UnitCatalog::default();
+    let dialect = database.dialect.as_ref();
+    for (key, own) in views.clone() {
+        let mut text = Arc::clone(&own.own);
+        let mut outcome = own.query.clone();
+        for depth in 0.. {
+            if outcome.is_err() {
+                break;
+            }
+            let ctx = Context {
+                database,
+                catalog: &catalog,
+                dialect,
+                parameters: None,
+                session: &session,
+                source: &source,
+            };
+            let known = Known { ctx: &ctx, views };
+            let Ok(stmt) = pando_sql::parse(&text, dialect.syntax()) else {
+                outcome = Err(unusable(&key, "cannot be read"));
+                break;
+            };
+            match expand::expanded(&known, &stmt, expand::Query::Own) {
+                Ok(None) => break,
+                Ok(Some(_)) if depth == DEEPEST => {
+                    outcome = Err(unusable(&key, "is made of too many others, one in the other"));
+                }
+                Ok(Some(further)) => {
+                    text = further.into();
+                    outcome = Ok(Arc::clone(&text));
+                }
+                Err(_) => outcome = Err(unusable(&key, "is over others that cannot stand there")),
+            }
+        }
+        if let Some(view) = views.get_mut(&key) {
+            view.query = outcome;
+        }
+    }
+}
+
+fn unusable(view: &str, what: &str) -> Unusable {
+    Unusable {
+        reason: format!("view `{view}` {what}"),
+        instead: "make a table of what the innermost view shows, or write the query in another way",
+    }
+}
