@@ -6,7 +6,7 @@ use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::{Need, Place, Spread, Target, UnitName, Units};
 use pando_sql::ast::{
-    Define, DefineAction, Expr, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
+    Define, DefineAction, Expr, Ident, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
 };
 use pando_sql::{Edits, Span, visit};
 
@@ -85,6 +85,7 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
             "let them share a storage unit, or make the view over fewer tables",
         ));
     };
+    has_no_actual_name(asked, name, tables)?;
     let named = |table: &&Table| {
         let node = table.nodes().iter().find(|node| node.unit == **home)?;
         Some(table.named_at(node))
@@ -95,6 +96,25 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
         rows: None,
     };
     Ok(Found::Units(Units::new(vec![target], Spread::Gather)))
+}
+
+/// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two apart.
+fn has_no_actual_name(asked: &Asked<'_>, view: &ObjectName, tables: &[&Table]) -> Result<()> {
+    let is_actual = |label: &&Ident| {
+        let mut nodes = tables.iter().flat_map(|table| table.nodes().iter().map(move |node| (table, node)));
+        nodes.any(|(table, node)| {
+            node.table.eq_ignore_ascii_case(&label.value)
+                && !table.logic().eq_ignore_ascii_case(&label.value)
+        })
+    };
+    match visit::labels(&asked.stmt.kind).into_iter().find(is_actual) {
+        None => Ok(()),
+        Some(label) => Err(Error::unsupported(
+            20032,
+            format!("`{}` in view `{}` is the name of an actual table", label.value, view.key()),
+            "call it otherwise",
+        )),
+    }
 }
 
 /// The one row of constants that a dump shows in a view's place until its tables are there.

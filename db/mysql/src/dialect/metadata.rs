@@ -157,7 +157,7 @@ impl Metadata for MySql {
         Some(format!(
             "SELECT NULL, TABLE_NAME, 0 AS place, VIEW_DEFINITION, CHECK_OPTION <> 'NONE', IS_UPDATABLE = 'YES', \
              DATABASE() FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() \
-             UNION ALL SELECT NULL, c.TABLE_NAME, c.ORDINAL_POSITION, c.COLUMN_NAME, 0, 0, DATABASE() \
+             UNION ALL SELECT NULL, c.TABLE_NAME, CAST(c.ORDINAL_POSITION AS SIGNED), c.COLUMN_NAME, 0, 0, DATABASE() \
              FROM information_schema.COLUMNS c JOIN information_schema.VIEWS v ON v.TABLE_SCHEMA = c.TABLE_SCHEMA \
              AND v.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = DATABASE() AND VERSION() NOT LIKE '%MariaDB%' \
              ORDER BY TABLE_NAME, place LIMIT {ALL}"

@@ -58,19 +58,28 @@ pub(crate) fn expanded(
 
 /// The error of a statement whose views are written out: what its client did not name is the view's.
 pub(crate) fn of_view(ctx: &Context<'_>, stmt: &Statement, error: Error) -> Error {
-    let ErrorKind::UnknownTable(key) = error.kind() else { return error };
     let (Some(presentation), Some(views)) = (ctx.dialect.presentation(), ctx.catalog.views())
     else {
         return error;
     };
+    let is_missing = |key: &str| match error.kind() {
+        ErrorKind::UnknownTable(missing) => missing == key,
+        _ => ctx.catalog.columns(key).is_some_and(|columns| columns.is_empty()),
+    };
     let tables = visit::tables(&stmt.kind);
-    if tables.iter().any(|table| table.name.key() == *key) {
+    if tables.iter().any(|table| is_missing(&table.name.key())) {
         return error;
     }
-    let named = tables.iter().find(|table| views.contains_key(&table.name.key()));
-    let invalid =
-        named.and_then(|table| presentation.invalid_view(&ctx.database.name, &table.name.key()));
-    invalid.map_or(error, |told| ErrorKind::Server(Box::new(told)).into())
+    let is_invalid = |key: &String| {
+        let query = views.get(key).and_then(|view| view.query.as_deref().ok());
+        let read = query.and_then(|query| pando_sql::parse(query, ctx.dialect.syntax()).ok());
+        read.is_some_and(|read| {
+            visit::tables(&read.kind).iter().any(|table| is_missing(&table.name.key()))
+        })
+    };
+    let invalid = tables.iter().map(|table| table.name.key()).find(is_invalid);
+    let told = invalid.and_then(|key| presentation.invalid_view(&ctx.database.name, &key));
+    told.map_or(error, |told| ErrorKind::Server(Box::new(told)).into())
 }
 
 /// What is known of views while a statement is looked at.
