@@ -55,6 +55,9 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
 /// A view that no rule speaks of: on one storage unit that has a node of each of its sharded tables, and all others.
 fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Found> {
     let rule = asked.rule;
+    if asked.ctx.database.turns_columns() {
+        return Err(unbound(name, tables));
+    }
     let others: Vec<String> = visit::tables(&asked.stmt.kind)
         .iter()
         .map(|table| table.name.key())
@@ -77,7 +80,8 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
     let mut homes: Vec<&UnitName> = nodes.iter().map(|node| &node.unit).collect();
     homes.retain(|unit| has_all(unit));
     // Where it stands already it stays.
-    let own = homes.iter().find(|unit| known.contains_key(&name.key()) && stands(unit, &name.key()));
+    let own =
+        homes.iter().find(|unit| known.contains_key(&name.key()) && stands(unit, &name.key()));
     let Some(home) = own.or(homes.first()) else {
         return Err(Error::spans_shards(
             20032,
@@ -101,7 +105,8 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
 /// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two apart.
 fn has_no_actual_name(asked: &Asked<'_>, view: &ObjectName, tables: &[&Table]) -> Result<()> {
     let is_actual = |label: &&Ident| {
-        let mut nodes = tables.iter().flat_map(|table| table.nodes().iter().map(move |node| (table, node)));
+        let mut nodes =
+            tables.iter().flat_map(|table| table.nodes().iter().map(move |node| (table, node)));
         nodes.any(|(table, node)| {
             node.table.eq_ignore_ascii_case(&label.value)
                 && !table.logic().eq_ignore_ascii_case(&label.value)

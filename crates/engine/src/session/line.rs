@@ -126,11 +126,7 @@ async fn run_expanded(
 }
 
 /// Runs a statement that names no view over several actual tables.
-async fn run_over_tables(
-    session: &mut Session,
-    stmt: &Statement,
-    given: &mut Given,
-) -> Result<()> {
+async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
     if stmt.counts {
         let live = session.place.live()?;
         let counted = Box::pin(sequence_calls::counted(session, &live, stmt, given)).await?;

@@ -14,9 +14,7 @@ use crate::plan::parse::parsed;
 
 /// The view that a statement changes, if it is one.
 pub(super) fn target<'a>(known: &Known<'a>, stmt: &Statement) -> Option<Through<'a>> {
-    let named = |name: &ObjectName| {
-        Some(Through { name: name.key(), view: known.view(name)? })
-    };
+    let named = |name: &ObjectName| Some(Through { name: name.key(), view: known.view(name)? });
     changed_names(&stmt.kind).into_iter().find_map(named)
 }
 
@@ -40,6 +38,40 @@ fn changed_names(kind: &Kind) -> Vec<&ObjectName> {
         Kind::Explain { inner, .. } => changed_names(inner),
         _ => Vec::new(),
     }
+}
+
+/// Refuses changes of views by statements in WITH.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn refuse_inner(known: &Known<'_>, stmt: &Statement) -> Result<()> {
+    for body in inner(&stmt.kind) {
+        for name in changed_names(body) {
+            if let Some(view) = known.view(name) {
+                let through = Through { name: name.key(), view };
+                return Err(through.uncertain("is changed inside of another statement"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The statements of the WITH in front.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+fn inner(kind: &Kind) -> Vec<&Kind> {
+    let with = match kind {
+        Kind::Select(query) => &query.with,
+        Kind::Insert(insert) => &insert.with,
+        Kind::Update(update) => &update.with,
+        Kind::Delete(delete) => &delete.with,
+        Kind::Explain { inner: explained, .. } => return inner(explained),
+        Kind::Copy(copy) => match &copy.query {
+            Some(query) => &query.with,
+            None => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    with.iter().map(|cte| &*cte.body).collect()
 }
 
 /// The change of the view's table.
@@ -100,11 +132,7 @@ struct Shown<'a> {
 }
 
 impl<'a> Base<'a> {
-    fn of(
-        known: &'a Known<'a>,
-        query: &'a Statement,
-        through: &'a Through<'a>,
-    ) -> Result<Self> {
+    fn of(known: &'a Known<'a>, query: &'a Statement, through: &'a Through<'a>) -> Result<Self> {
         let (Some((select, table)), true) = (plain(query), through.view.columns.is_empty()) else {
             return Err(through.uncertain("is no plain one of a single table"));
         };
@@ -183,12 +211,12 @@ impl<'a> Base<'a> {
     }
 
     fn delete(&self, stmt: &Statement, delete: &Delete, edits: &mut Edits) -> Result<()> {
-        let ([table], true) = (&delete.targets[..], delete.from.is_empty() && delete.with.is_empty())
+        let ([table], true) =
+            (&delete.targets[..], delete.from.is_empty() && delete.with.is_empty())
         else {
             return Err(self.through.uncertain("is changed beside others"));
         };
-        let place =
-            Place { table, filter: delete.filter.as_ref(), end: Span::at(table.span.end) };
+        let place = Place { table, filter: delete.filter.as_ref(), end: Span::at(table.span.end) };
         self.restricted(stmt, place, edits)?;
         self.returning(stmt, delete.returning.as_ref(), edits)
     }

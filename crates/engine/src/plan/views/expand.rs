@@ -7,6 +7,7 @@ use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
 use super::{Known, names};
+use crate::plan::labels;
 
 /// Bytes that a statement may have with the queries of its views.
 pub(super) const MOST: usize = 1 << 20;
@@ -24,11 +25,7 @@ pub(super) enum Query {
 ///
 /// # Errors
 /// `Refused` where a view cannot stand so, or is too large.
-pub(super) fn expanded(
-    known: &Known<'_>,
-    stmt: &Statement,
-    by: Query,
-) -> Result<Option<String>> {
+pub(super) fn expanded(known: &Known<'_>, stmt: &Statement, by: Query) -> Result<Option<String>> {
     if !reads(&stmt.kind) {
         return Ok(None);
     }
@@ -50,6 +47,7 @@ pub(super) fn expanded(
         return Ok(None);
     }
     unqualify(stmt, &places, &mut edits)?;
+    labels::keep(known.ctx, stmt, &labels::labelled(known.ctx, stmt), &mut edits);
     let text = edits.apply(&stmt.text);
     if text.len() > MOST {
         return Err(Error::unsupported(

@@ -13,6 +13,8 @@ use pando_kernel::views::{LogicView, Views};
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::visit;
 
+use crate::plan::route;
+
 pub(crate) use stored::{Stored, are_possible, told};
 
 /// What becomes of a statement that may name views.
@@ -40,8 +42,13 @@ pub(crate) fn expanded(
         None if may_name_one(ctx, stmt) => return Ok(Err(Need::Tables)),
         None => return Ok(Ok(Expanded::Stays)),
     };
+    // What names its unit goes there as it is.
+    if route::names_unit(stmt) {
+        return Ok(Ok(Expanded::Stays));
+    }
     let known = Known { ctx, views: &views };
     refuse_defined(&known, stmt)?;
+    change::refuse_inner(&known, stmt)?;
     if let Some(view) = change::target(&known, stmt) {
         return change::changed(&known, stmt, view).map(Ok);
     }

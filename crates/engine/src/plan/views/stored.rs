@@ -57,7 +57,8 @@ pub(crate) fn told(database: &Database, found: Vec<Stored>) -> Views {
     let mut split: HashSet<(UnitName, String)> = HashSet::new();
     loop {
         let further = read.iter().filter(|view| {
-            let is_over = |name: &String| split.contains(&(Arc::clone(&view.stored.unit), name.clone()));
+            let is_over =
+                |name: &String| split.contains(&(Arc::clone(&view.stored.unit), name.clone()));
             view.is_split || view.names.iter().any(is_over)
         });
         let keys: Vec<_> =
@@ -95,6 +96,8 @@ struct Parts {
     /// By storage unit and key the logic table.
     by_place: HashMap<(UnitName, String), Arc<str>>,
     logic: HashSet<String>,
+    /// Those of which a unit has but a part.
+    split: HashSet<String>,
 }
 
 impl Parts {
@@ -102,7 +105,8 @@ impl Parts {
         let syntax = database.dialect.syntax();
         let groups: Vec<_> =
             database.features.iter().flat_map(|feature| feature.groups().places).collect();
-        let mut parts = Self { by_place: HashMap::new(), logic: HashSet::new() };
+        let mut parts =
+            Self { by_place: HashMap::new(), logic: HashSet::new(), split: HashSet::new() };
         for table in database.features.iter().flat_map(|feature| feature.tables()) {
             if table.kind != TableKind::Sharded {
                 continue;
@@ -111,10 +115,12 @@ impl Parts {
             if !is_split(&table) {
                 continue;
             }
+            parts.split.insert(table.name.to_lowercase());
             let logic: Arc<str> = table.name.as_str().into();
             for node in &table.nodes {
                 let members = groups.iter().find(|group| group.name == node.unit);
-                let units = members.map_or(std::slice::from_ref(&node.unit), |group| &group.members);
+                let units =
+                    members.map_or(std::slice::from_ref(&node.unit), |group| &group.members);
                 for unit in units {
                     let place = (Arc::clone(unit), syntax.table_key(&node.table).to_lowercase());
                     parts.by_place.insert(place, Arc::clone(&logic));
@@ -130,6 +136,11 @@ impl Parts {
         self.logic.contains(&key) || self.by_place.contains_key(&(Arc::clone(&stored.unit), key))
     }
 
+    /// Whether a unit's table of this key has the name of a logic one, and is no part of it.
+    fn is_away(&self, unit: &UnitName, key: &str) -> bool {
+        self.split.contains(&key.to_lowercase()) && self.logic(unit, key).is_none()
+    }
+
     fn logic(&self, unit: &UnitName, key: &str) -> Option<&Arc<str>> {
         self.by_place.get(&(Arc::clone(unit), key.to_lowercase()))
     }
@@ -140,6 +151,8 @@ struct Read {
     stored: Stored,
     key: String,
     is_split: bool,
+    /// Why it cannot be used, though it could be read.
+    fault: Option<Unusable>,
     /// The keys of what it is over.
     names: Vec<String>,
     /// Its query in logic names; `None` when it could not be read.
@@ -153,11 +166,12 @@ impl Read {
         let text = stored.definition.trim_end().trim_end_matches(';').to_owned();
         let Some(stmt) = pando_sql::parse(&text, syntax).ok().filter(is_query) else {
             let is_split = words(&text).any(|word| parts.logic(&stored.unit, word).is_some());
-            return Self { stored, key, is_split, names: Vec::new(), query: None };
+            return Self { stored, key, is_split, fault: None, names: Vec::new(), query: None };
         };
         let mut names: Vec<String> = Vec::new();
         // Which actual table stands for a logic one in it.
         let mut stand: HashMap<Arc<str>, HashSet<String>> = HashMap::new();
+        let mut fault = None;
         for table in visit::tables(&stmt.kind) {
             if !is_at_home(&stored, &table.name.parts) {
                 continue;
@@ -166,10 +180,29 @@ impl Read {
             if let Some(logic) = parts.logic(&stored.unit, &key) {
                 stand.entry(Arc::clone(logic)).or_default().insert(key.clone());
             }
+            if parts.is_away(&stored.unit, &key) {
+                fault = Some(Unusable {
+                    reason: format!(
+                        "view `{}` stands in `{}`, where `{key}` has no part",
+                        stored.name, stored.unit
+                    ),
+                    instead: "drop it, and make it anew",
+                });
+            }
             names.push(key);
         }
+        if database.turns_columns() && !stand.is_empty() {
+            fault = Some(Unusable {
+                reason: format!(
+                    "view `{}` is over sharded tables, and tells their columns as they are stored",
+                    stored.name
+                ),
+                instead: "write its query in the place of the view",
+            });
+        }
         // What names several parts of a table is about these.
-        let is_split = !stand.is_empty() && stand.values().all(|keys| keys.len() == 1);
+        let is_split =
+            fault.is_some() || !stand.is_empty() && stand.values().all(|keys| keys.len() == 1);
         let query = in_logic_names(database, parts, &stored, &stmt);
         let columns = select_names(&stmt);
         let columns = match columns {
@@ -178,11 +211,11 @@ impl Read {
             }
             Some(_) | None => Vec::new(),
         };
-        Self { stored, key, is_split, names, query: Some((query, columns)) }
+        Self { stored, key, is_split, fault, names, query: Some((query, columns)) }
     }
 
     fn into_logic(self) -> LogicView {
-        let Self { stored, key, query, .. } = self;
+        let Self { stored, key, query, fault, .. } = self;
         let unreadable = || Unusable {
             reason: format!("the definition of view `{key}` cannot be read"),
             instead: "write it in another way, or read its tables",
@@ -192,7 +225,11 @@ impl Read {
         LogicView {
             unit: stored.unit,
             schema: stored.schema,
-            query: if own.is_empty() { Err(unreadable()) } else { Ok(Arc::clone(&own)) },
+            query: match fault {
+                Some(fault) => Err(fault),
+                None if own.is_empty() => Err(unreadable()),
+                None => Ok(Arc::clone(&own)),
+            },
             columns,
             own,
             changes: stored.changes,
@@ -219,12 +256,7 @@ fn is_at_home(stored: &Stored, parts: &[pando_sql::ast::Ident]) -> bool {
 }
 
 /// The query with logic names in the places of actual ones, and without the database's own name, which is another there.
-fn in_logic_names(
-    database: &Database,
-    parts: &Parts,
-    stored: &Stored,
-    stmt: &Statement,
-) -> String {
+fn in_logic_names(database: &Database, parts: &Parts, stored: &Stored, stmt: &Statement) -> String {
     let has_schemas = stored.schema.is_some();
     let syntax = database.dialect.syntax();
     let mut edits = Edits::default();

@@ -253,7 +253,8 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
     for unit in &live.database.units {
         let begin = found.len();
         for row in ask::ask(session, live, unit, &query).await? {
-            let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] = &row[..]
+            let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] =
+                &row[..]
             else {
                 continue;
             };

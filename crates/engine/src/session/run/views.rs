@@ -74,8 +74,7 @@ pub(in crate::session) fn read(
     other: &Statement,
 ) -> Result<Statement> {
     let live = session.place.live()?;
-    let mut stmt =
-        pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)?;
+    let mut stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)?;
     stmt.hints.clone_from(&other.hints);
     Ok(stmt)
 }
