@@ -185,12 +185,8 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
-    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
-    /// NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written through
-    /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
-    /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
-    /// nothing. `None` where no view may stand for several tables.
-    fn views_query(&self) -> Option<String> {
+    /// How views are told; `None` where none may stand for several tables.
+    fn views(&self) -> Option<&dyn crate::views::ViewTexts> {
         None
     }
 

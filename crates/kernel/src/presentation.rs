@@ -75,11 +75,6 @@ pub trait Presentation: Send + Sync + Debug {
         None
     }
 
-    /// What is said of a view over what is no longer there, where servers let it stand.
-    fn invalid_view(&self, _database: &str, _view: &str) -> Option<ServerError> {
-        None
-    }
-
     /// The same of what DROP names and nobody has.
     fn missing_to_drop(&self, _database: &str, _names: &[String]) -> Option<ServerError> {
         None

@@ -2,10 +2,26 @@
 //! of each.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, ServerError};
 use crate::route::UnitName;
+
+/// How a family tells views.
+pub trait ViewTexts: Send + Sync + Debug {
+    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
+    /// NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written through
+    /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
+    /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
+    /// nothing.
+    fn query(&self) -> String;
+
+    /// What is said of a view over what is no longer there, where servers let it stand.
+    fn invalid(&self, _database: &str, _view: &str) -> Option<ServerError> {
+        None
+    }
+}
 
 /// By its key each view whose rows are those of several actual tables. Others are their servers' own.
 pub type Views = HashMap<String, LogicView>;

@@ -123,10 +123,6 @@ impl Presentation for MySql {
         (!table.contains('.')).then(|| told::missing(&format!("{database}.{table}")))
     }
 
-    fn invalid_view(&self, database: &str, view: &str) -> Option<ServerError> {
-        Some(told::invalid_view(&format!("{database}.{view}")))
-    }
-
     fn missing_to_drop(&self, database: &str, names: &[String]) -> Option<ServerError> {
         Some(told::missing_to_drop(database, names))
     }

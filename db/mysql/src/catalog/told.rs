@@ -17,19 +17,6 @@ pub(super) fn missing(table: &str) -> ServerError {
     }
 }
 
-/// `ER_VIEW_INVALID`.
-pub(super) fn invalid_view(view: &str) -> ServerError {
-    ServerError {
-        number: 1356,
-        sqlstate: "HY000".into(),
-        message: format!(
-            "View '{view}' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack \
-             rights to use them"
-        ),
-        ..ServerError::default()
-    }
-}
-
 /// `ER_BAD_TABLE_ERROR`.
 pub(super) fn missing_to_drop(database: &str, names: &[String]) -> ServerError {
     let names: Vec<String> = names.iter().map(|name| format!("{database}.{name}")).collect();

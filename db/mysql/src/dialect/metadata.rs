@@ -4,6 +4,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
+use pando_kernel::views::ViewTexts;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -143,6 +144,10 @@ impl Metadata for MySql {
         Some(Kept::Noted)
     }
 
+    fn views(&self) -> Option<&dyn ViewTexts> {
+        Some(self)
+    }
+
     fn tables_query(&self) -> String {
         format!(
             "SELECT NULL, TABLE_NAME, TABLE_TYPE = 'SEQUENCE' FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
@@ -150,18 +155,6 @@ impl Metadata for MySql {
              ORDER BY TABLE_NAME LIMIT {ALL}",
             LEDGER.join("', '")
         )
-    }
-
-    /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
-    fn views_query(&self) -> Option<String> {
-        Some(format!(
-            "SELECT NULL, TABLE_NAME, 0 AS place, VIEW_DEFINITION, CHECK_OPTION <> 'NONE', IS_UPDATABLE = 'YES', \
-             DATABASE() FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() \
-             UNION ALL SELECT NULL, c.TABLE_NAME, CAST(c.ORDINAL_POSITION AS SIGNED), c.COLUMN_NAME, 0, 0, DATABASE() \
-             FROM information_schema.COLUMNS c JOIN information_schema.VIEWS v ON v.TABLE_SCHEMA = c.TABLE_SCHEMA \
-             AND v.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = DATABASE() AND VERSION() NOT LIKE '%MariaDB%' \
-             ORDER BY TABLE_NAME, place LIMIT {ALL}"
-        ))
     }
 
     fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {

@@ -9,7 +9,9 @@ use pando_sql::ast::{
 use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
-use super::{Expanded, Known, expand};
+use super::expand;
+use super::known::Known;
+use super::statement::Expanded;
 use crate::plan::parse::parsed;
 
 /// The view that a statement changes, if it is one.
@@ -90,12 +92,7 @@ pub(super) fn changed(
     let query = parsed(known.ctx, query)?;
     let base = Base::of(known, &query, &through)?;
     let mut edits = Edits::default();
-    match &stmt.kind {
-        Kind::Insert(insert) => base.insert(stmt, insert, &mut edits)?,
-        Kind::Update(update) => base.update(stmt, update, &mut edits)?,
-        Kind::Delete(delete) => base.delete(stmt, delete, &mut edits)?,
-        _ => return Err(through.uncertain("is changed by this statement")),
-    }
+    base.change(stmt, &mut edits)?;
     let text = edits.apply(&stmt.text);
     // An INSERT may read other views.
     let further = parsed(known.ctx, &text)?;
@@ -144,10 +141,7 @@ impl<'a> Base<'a> {
             let SelectItem::Expr { expr, alias, .. } = item else {
                 return Err(through.uncertain("does not tell its columns"));
             };
-            let column = match &expr.node {
-                Node::Column(name) => Some(name),
-                _ => None,
-            };
+            let column = if let Node::Column(name) = &expr.node { Some(name) } else { None };
             let last = column.and_then(|name| name.parts.last());
             let Some(name) = alias.as_ref().or(last) else {
                 return Err(through.uncertain("does not tell its columns"));
@@ -157,7 +151,21 @@ impl<'a> Base<'a> {
         Ok(Self { known, query, select, table, through, columns })
     }
 
-    fn insert(&self, stmt: &Statement, insert: &Insert, edits: &mut Edits) -> Result<()> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
+    fn change(&self, stmt: &Statement, edits: &mut Edits) -> Result<()> {
+        let mut kind = &stmt.kind;
+        while let Kind::Explain { inner, .. } = kind {
+            kind = inner;
+        }
+        match kind {
+            Kind::Insert(insert) => self.insert(insert, edits),
+            Kind::Update(update) => self.update(stmt, update, edits),
+            Kind::Delete(delete) => self.delete(stmt, delete, edits),
+            _ => Err(self.through.uncertain("is changed by this statement")),
+        }
+    }
+
+    fn insert(&self, insert: &Insert, edits: &mut Edits) -> Result<()> {
         let is_plain = insert.on_duplicate.is_empty()
             && insert.on_conflict.is_none()
             && insert.table.alias.is_none()
@@ -187,7 +195,7 @@ impl<'a> Base<'a> {
         if !list.is_empty() {
             edits.replace(insert.columns_span, format!(" ({})", list.join(", ")));
         }
-        self.returning(stmt, insert.returning.as_ref(), edits)
+        self.returning(insert.returning.as_ref(), edits)
     }
 
     fn update(&self, stmt: &Statement, update: &Update, edits: &mut Edits) -> Result<()> {
@@ -207,7 +215,7 @@ impl<'a> Base<'a> {
         let end = Span::at(behind.unwrap_or(table.span.end));
         let place = Place { table, filter: update.filter.as_ref(), end };
         self.restricted(stmt, place, edits)?;
-        self.returning(stmt, update.returning.as_ref(), edits)
+        self.returning(update.returning.as_ref(), edits)
     }
 
     fn delete(&self, stmt: &Statement, delete: &Delete, edits: &mut Edits) -> Result<()> {
@@ -218,7 +226,7 @@ impl<'a> Base<'a> {
         };
         let place = Place { table, filter: delete.filter.as_ref(), end: Span::at(table.span.end) };
         self.restricted(stmt, place, edits)?;
-        self.returning(stmt, delete.returning.as_ref(), edits)
+        self.returning(delete.returning.as_ref(), edits)
     }
 
     /// The table in the view's place, its columns in those of the view's, and the view's condition beside the
@@ -253,7 +261,6 @@ impl<'a> Base<'a> {
     /// Items of RETURNING that are called after columns keep their names, and `*` means the view's columns.
     fn returning(
         &self,
-        stmt: &Statement,
         returning: Option<&(Vec<SelectItem>, Span)>,
         edits: &mut Edits,
     ) -> Result<()> {
@@ -268,15 +275,12 @@ impl<'a> Base<'a> {
                 }
                 SelectItem::Expr { expr, alias, .. } => {
                     let Node::Column(name) = &expr.node else {
-                        if matches!(stmt.kind, Kind::Insert(_)) {
-                            return Err(self.through.uncertain("is to return more than columns"));
-                        }
-                        continue;
+                        return Err(self.through.uncertain("is to return more than columns"));
                     };
                     let Some(shown) = self.shown(name) else {
                         return Err(self.through.uncertain("is to return more than its columns"));
                     };
-                    if matches!(stmt.kind, Kind::Insert(_)) {
+                    if !edits.covers(name.span) {
                         edits.replace(name.span, self.text(shown));
                     }
                     if alias.is_none() {

@@ -6,7 +6,8 @@ use pando_sql::ast::{Define, Kind, ObjectKind, Statement, Table};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
-use super::{Known, names};
+use super::known::Known;
+use super::names;
 use crate::plan::labels;
 
 /// Bytes that a statement may have with the queries of its views.
@@ -19,6 +20,13 @@ pub(super) enum Query {
     Whole,
     /// Its query over tables and further views.
     Own,
+}
+
+/// A view, and what of it stands in its place.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    view: &'a LogicView,
+    by: Query,
 }
 
 /// The text with views' queries in their places; `None` where it names no view, or is about one as it stands.
@@ -40,7 +48,7 @@ pub(super) fn expanded(known: &Known<'_>, stmt: &Statement, by: Query) -> Result
                 "write a query over the view",
             ));
         };
-        put(known, stmt, table, (view, by), &mut edits)?;
+        put(known, stmt, table, Shown { view, by }, &mut edits)?;
         places.push(table.name.span);
     }
     if places.is_empty() {
@@ -81,9 +89,10 @@ fn put(
     known: &Known<'_>,
     stmt: &Statement,
     table: &Table,
-    (view, by): (&LogicView, Query),
+    shown: Shown<'_>,
     edits: &mut Edits,
 ) -> Result<()> {
+    let Shown { view, by } = shown;
     let query = match by {
         Query::Whole => view.query.as_ref().map_err(Error::from)?,
         Query::Own => &view.own,

@@ -13,7 +13,8 @@ use pando_sql::ast::{Kind, Query, QueryBody, SelectItem, Statement};
 use pando_sql::visit::{self, Refers};
 use pando_sql::{Edits, Span};
 
-use super::{Known, expand, names};
+use super::known::Known;
+use super::{expand, names};
 use crate::clock::System;
 
 /// Views in views, at most.
@@ -237,7 +238,6 @@ impl Read {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]
 fn is_query(stmt: &Statement) -> bool {
     matches!(stmt.kind, Kind::Select(_))
 }

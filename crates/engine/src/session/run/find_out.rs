@@ -245,7 +245,7 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
 
 /// The views over several actual tables, where there may be any.
 async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<Views> {
-    let query = live.database.dialect.views_query();
+    let query = live.database.dialect.views().map(pando_kernel::views::ViewTexts::query);
     let Some(query) = query.filter(|_| plan::are_possible(&live.database)) else {
         return Ok(Views::new());
     };
@@ -263,9 +263,8 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
                 own.into_iter().for_each(|view| view.columns.push(text.clone()));
                 continue;
             }
-            let text_of = |value: &Value| match value {
-                Value::Text(text) => Some(text.clone()),
-                _ => None,
+            let text_of = |value: &Value| {
+                if let Value::Text(text) = value { Some(text.clone()) } else { None }
             };
             let holds = |value: &Value| matches!(value, Value::Bool(true) | Value::Int(1));
             found.push(plan::Stored {
