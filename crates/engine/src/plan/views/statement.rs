@@ -112,6 +112,10 @@ fn refuse_defined(known: &Known<'_>, stmt: &Statement) -> Result<()> {
                     "let the client change its tables",
                 );
             }
+            let runs_there = matches!(define.object, ObjectKind::Routine | ObjectKind::Trigger);
+            if runs_there && define.action != DefineAction::Drop {
+                refuse_bodies(known, stmt)?;
+            }
             let fills = define.materialized && define.action == DefineAction::Create;
             let tables = visit::tables(&stmt.kind);
             match tables.iter().find(|table| fills && known.view(table.name).is_some()) {
@@ -124,6 +128,20 @@ fn refuse_defined(known: &Known<'_>, stmt: &Statement) -> Result<()> {
             }
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses what runs on a storage unit by itself and may read a view there, of whose rows the unit has a part.
+fn refuse_bodies(known: &Known<'_>, stmt: &Statement) -> Result<()> {
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let words = stmt.text.split(|c| !is_in_word(c)).filter(|word| !word.is_empty());
+    match words.map(str::to_lowercase).find(|word| known.views.contains_key(word)) {
+        None => Ok(()),
+        Some(view) => Err(Error::unsupported(
+            20032,
+            format!("what it does may read view `{view}`, of which each storage unit has a part"),
+            "let the client read the view, or give what is called so here another name",
+        )),
     }
 }
 

@@ -375,3 +375,153 @@ fn unusable(view: &str, what: &str) -> Unusable {
         instead: "make a table of what the innermost view shows, or write the query in another way",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pando_fake::FakeDialect;
+    use pando_kernel::feature::{DataNode, Feature, Room};
+
+    use super::*;
+
+    /// `t` in two units, and `moved`, of which `ds_0` has no part.
+    #[derive(Debug)]
+    struct Rules;
+
+    impl Room for Rules {
+        fn name(&self) -> &'static str {
+            "rules"
+        }
+
+        fn tables(&self) -> Vec<LogicTable> {
+            let table = |name: &str, nodes: &[(&str, &str)]| LogicTable {
+                name: name.into(),
+                kind: TableKind::Sharded,
+                nodes: nodes
+                    .iter()
+                    .map(|(unit, table)| DataNode { unit: (*unit).into(), table: (*table).into() })
+                    .collect(),
+                spread: String::new(),
+                keys: vec!["id".into()],
+            };
+            vec![
+                table("t", &[("ds_0", "t_0"), ("ds_0", "t_1"), ("ds_1", "t_2")]),
+                table("moved", &[("ds_1", "moved_0"), ("ds_1", "moved_1")]),
+            ]
+        }
+    }
+
+    impl Feature for Rules {}
+
+    fn database() -> Database {
+        Database {
+            name: "shop".into(),
+            units: vec!["ds_0".into(), "ds_1".into()],
+            features: vec![Arc::new(Rules)],
+            dialect: Arc::new(FakeDialect::default()),
+        }
+    }
+
+    fn stored(unit: &str, name: &str, definition: &str) -> Stored {
+        Stored {
+            unit: unit.into(),
+            schema: None,
+            name: name.into(),
+            definition: definition.into(),
+            columns: Vec::new(),
+            changes: Taken::Any,
+            home: "db".into(),
+        }
+    }
+
+    /// Each view's name with its query, or why it has none.
+    fn check(found: Vec<Stored>, expected: &[(&str, &str)]) {
+        let views = told(&database(), found);
+        let mut views: Vec<(&str, &str)> = views
+            .iter()
+            .map(|(key, view)| match &view.query {
+                Ok(query) => (key.as_str(), &**query),
+                Err(unusable) => (key.as_str(), unusable.reason.as_str()),
+            })
+            .collect();
+        views.sort_unstable();
+        assert_eq!(views, expected);
+    }
+
+    #[test]
+    fn a_view_over_one_part_is_over_the_table() {
+        check(
+            vec![
+                stored("ds_0", "v", "SELECT t_0.id AS id FROM db.t_0 WHERE t_0.n > 0;"),
+                stored("ds_0", "single", "SELECT id FROM other"),
+                stored("ds_0", "elsewhere", "SELECT id FROM foreign_db.t_0"),
+            ],
+            &[("v", r#"SELECT "t".id AS id FROM "t" WHERE "t".n > 0"#)],
+        );
+    }
+
+    #[test]
+    fn a_table_keeps_its_label_where_its_name_means_something_else() {
+        check(
+            vec![stored("ds_0", "v", "SELECT t_0.id FROM t_0, other AS t WHERE t.a = t_0.a")],
+            &[("v", r#"SELECT t_0.id FROM "t" AS t_0, other AS t WHERE t.a = t_0.a"#)],
+        );
+    }
+
+    #[test]
+    fn a_view_over_several_parts_is_its_servers_own() {
+        let union = "SELECT id FROM t_0 UNION ALL SELECT id FROM t_1";
+        check(vec![stored("ds_0", "v", union)], &[]);
+    }
+
+    #[test]
+    fn views_in_views_are_written_out() {
+        check(
+            vec![
+                stored("ds_0", "b", "SELECT a.id AS id FROM a"),
+                stored("ds_0", "a", "SELECT id AS id FROM t_1"),
+            ],
+            &[
+                ("a", r#"SELECT id AS id FROM "t""#),
+                ("b", r#"SELECT a.id AS id FROM (SELECT id AS id FROM "t") AS a"#),
+            ],
+        );
+    }
+
+    #[test]
+    fn views_of_one_name_are_one_only_if_they_say_the_same() {
+        let both = |second: &str| {
+            vec![stored("ds_0", "v", "SELECT id FROM t_0"), stored("ds_1", "v", second)]
+        };
+        check(both("SELECT id FROM t_2"), &[("v", r#"SELECT id FROM "t""#)]);
+        check(
+            both("SELECT n FROM t_2"),
+            &[("v", "several views over sharded tables are called `v`")],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_right_cannot_be_used() {
+        check(
+            vec![
+                stored("ds_0", "unread", "SELECT FROM WHERE t_0 ("),
+                stored("ds_0", "left", "SELECT id FROM moved"),
+            ],
+            &[
+                ("left", "view `left` stands in `ds_0`, where `moved` has no part"),
+                ("unread", "the definition of view `unread` cannot be read"),
+            ],
+        );
+    }
+
+    #[test]
+    fn views_are_nested_so_deep_and_no_deeper() {
+        let mut found = vec![stored("ds_0", "v0", "SELECT id AS id FROM t_0")];
+        for depth in 1..=DEEPEST + 2 {
+            let query = format!("SELECT id AS id FROM v{}", depth - 1);
+            found.push(stored("ds_0", &format!("v{depth}"), &query));
+        }
+        let views = told(&database(), found);
+        assert!(views[&format!("v{DEEPEST}")].query.is_ok());
+        assert!(views[&format!("v{}", DEEPEST + 2)].query.is_err());
+    }
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
 use pando_kernel::request::Prepared;
 use pando_sql::ast::Statement;
 
@@ -11,6 +12,7 @@ use crate::plan::Expanded;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
+use crate::session::cursors::settle;
 use crate::session::given::Given;
 use crate::session::run::{context, find_out};
 
@@ -29,6 +31,7 @@ pub(in crate::session) async fn expanded(
     if given.is_about_stored || session.work.refuse_if_failed().is_err() {
         return Ok(None);
     }
+    session.work.keep_own_up(&live);
     // Most statements end here, without a future of their own.
     match context::in_context(session, &live, Some(given), |ctx| plan::expanded(ctx, stmt))? {
         Ok(Expanded::Stays | Expanded::ForServer) => Ok(None),
@@ -43,7 +46,8 @@ async fn found(
     stmt: &Statement,
     given: &Given,
 ) -> Result<Option<Arc<str>>> {
-    let ask = |ctx: &pando_kernel::feature::Context<'_>| plan::expanded(ctx, stmt);
+    settle::settle_cursors(session).await?;
+    let ask = |ctx: &Context<'_>| plan::expanded(ctx, stmt);
     match find_out::find_out_until(session, live, Some(given), ask).await? {
         Expanded::Stays | Expanded::ForServer => Ok(None),
         Expanded::Written(text) => Ok(Some(text.into())),
