@@ -58,6 +58,14 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
     if asked.ctx.database.turns_columns() {
         return Err(unbound(name, tables));
     }
+    let presentation = asked.ctx.dialect.presentation();
+    if presentation.is_some_and(|shown| shown.holding(name).is_some()) {
+        return Err(Error::unsupported(
+            20032,
+            format!("view `{}` is called as the server's own relations are", name.key()),
+            "call it otherwise",
+        ));
+    }
     let others: Vec<String> = visit::tables(&asked.stmt.kind)
         .iter()
         .map(|table| table.name.key())

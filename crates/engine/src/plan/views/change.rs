@@ -9,9 +9,9 @@ use pando_sql::ast::{
 use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
-use super::expand;
 use super::known::Known;
 use super::statement::Expanded;
+use super::{expand, names};
 use crate::plan::parse::parsed;
 
 /// The view that a statement changes, if it is one.
@@ -146,7 +146,7 @@ impl<'a> Base<'a> {
             let Some(name) = alias.as_ref().or(last) else {
                 return Err(through.uncertain("does not tell its columns"));
             };
-            columns.push(Shown { name: name.value.to_lowercase(), expr, column });
+            columns.push(Shown { name: name.value.clone(), expr, column });
         }
         Ok(Self { known, query, select, table, through, columns })
     }
@@ -176,7 +176,7 @@ impl<'a> Base<'a> {
         }
         self.leaves_shown()?;
         let names: Vec<String> = match &insert.columns {
-            Some(columns) => columns.iter().map(|column| column.value.to_lowercase()).collect(),
+            Some(columns) => columns.iter().map(|column| column.value.clone()).collect(),
             None => {
                 let width = width(&insert.source)
                     .ok_or_else(|| self.through.uncertain("is inserted into without names"))?;
@@ -207,8 +207,8 @@ impl<'a> Base<'a> {
         }
         self.leaves_shown()?;
         for assignment in &update.assignments {
-            let name = assignment.column.parts.last().map(|last| last.value.to_lowercase());
-            let own = self.own_column(&name.unwrap_or_default())?;
+            let name = assignment.column.parts.last().map_or("", |last| last.value.as_str());
+            let own = self.own_column(name)?;
             edits.replace(assignment.column.span, own);
         }
         let behind = update.assignments.iter().map(|own| own.span.end).max();
@@ -303,15 +303,19 @@ impl<'a> Base<'a> {
         }
     }
 
+    fn called(&self, name: &str) -> Option<&Shown<'a>> {
+        let fold = self.known.ctx.dialect.syntax().fold;
+        self.columns.iter().find(|column| names::are_same(fold, &column.name, name))
+    }
+
     fn shown(&self, name: &ObjectName) -> Option<&Shown<'a>> {
-        let last = name.parts.last()?.value.to_lowercase();
-        self.columns.iter().find(|column| column.name == last)
+        self.called(&name.parts.last()?.value)
     }
 
     /// The table's column, quoted, that a column of the view is.
     fn own_column(&self, name: &str) -> Result<String> {
-        let shown = self.columns.iter().find(|column| column.name == name);
-        let last = shown.and_then(|shown| shown.column).and_then(|column| column.parts.last());
+        let last =
+            self.called(name).and_then(|shown| shown.column).and_then(|column| column.parts.last());
         match last {
             Some(last) => Ok(self.known.ctx.dialect.quote(&last.value)),
             None => Err(self.through.uncertain(&format!("has no column `{name}` of its table"))),

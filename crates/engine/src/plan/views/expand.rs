@@ -8,6 +8,7 @@ use pando_sql::{Edits, Span};
 
 use super::known::Known;
 use super::names;
+use super::narrow::{self, Seen};
 use crate::plan::labels;
 
 /// Bytes that a statement may have with the queries of its views.
@@ -116,10 +117,15 @@ fn put(
         }
         None | Some(_) => String::new(),
     };
-    let behind = table.alias.as_ref().map_or(table.name.span.end, |alias| alias.span.end);
-    edits.replace(table.name.span, format!("({query})"));
-    if !(called.is_empty() && columns.is_empty()) {
-        edits.replace(Span::at(behind), format!("{called}{columns}"));
+    let query = narrowed(known, stmt, table, shown, edits).unwrap_or_else(|| query.to_string());
+    match &table.alias {
+        None => edits.replace(table.name.span, format!("({query}){called}{columns}")),
+        Some(alias) => {
+            edits.replace(table.name.span, format!("({query})"));
+            if !columns.is_empty() {
+                edits.replace(Span::at(alias.span.end), columns);
+            }
+        }
     }
     // TABLE v is SELECT * FROM v.
     let before = stmt.text.get(..table.name.span.start as usize).unwrap_or_default().trim_end();
@@ -131,6 +137,21 @@ fn put(
         edits.replace(Span::new(from, to), "SELECT * FROM");
     }
     Ok(())
+}
+
+/// The query with the statement's condition in it, where it may stand there.
+fn narrowed(
+    known: &Known<'_>,
+    stmt: &Statement,
+    table: &Table,
+    shown: Shown<'_>,
+    edits: &mut Edits,
+) -> Option<String> {
+    let Shown { view, by: Query::Whole } = shown else { return None };
+    let syntax = known.ctx.dialect.syntax();
+    let query = view.query.as_ref().ok().filter(|_| view.columns.is_empty())?;
+    let query = pando_sql::parse(query, syntax).ok()?;
+    narrow::narrowed(stmt, table, &Seen { query: &query, fold: syntax.fold }, edits)
 }
 
 /// Takes what stands in front of the views' names out of the names of their columns.

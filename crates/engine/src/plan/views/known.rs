@@ -2,7 +2,7 @@
 
 use pando_kernel::feature::{Context, TableKind};
 use pando_kernel::views::{LogicView, Views};
-use pando_sql::ast::{ObjectName, Statement};
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::visit;
 
 use super::stored;
@@ -36,13 +36,17 @@ impl<'a> Known<'a> {
 /// Whether a table that no rule speaks of may be a view over several actual tables.
 pub(super) fn may_name_one(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let tables = visit::tables(&stmt.kind);
-    if tables.is_empty() || ctx.dialect.views().is_none() {
+    let runs_there = matches!(&stmt.kind, Kind::Define(define) if runs_there(define));
+    if tables.is_empty() && !runs_there || ctx.dialect.views().is_none() {
         return false;
     }
     let rooms = ctx.database.features.iter().flat_map(|feature| feature.tables());
     let configured: Vec<_> = rooms.filter(|table| table.kind != TableKind::Single).collect();
     if !configured.iter().any(stored::is_split) {
         return false;
+    }
+    if runs_there {
+        return true;
     }
     let presentation = ctx.dialect.presentation();
     let is_vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
@@ -51,4 +55,10 @@ pub(super) fn may_name_one(ctx: &Context<'_>, stmt: &Statement) -> bool {
         !configured.iter().any(|table| table.name.eq_ignore_ascii_case(&key))
             && !is_vendors(found.name)
     })
+}
+
+/// Whether it defines what a storage unit runs by itself.
+pub(super) fn runs_there(define: &Define) -> bool {
+    let is_run = matches!(define.object, ObjectKind::Routine | ObjectKind::Trigger);
+    is_run && define.action != DefineAction::Drop
 }

@@ -5,6 +5,7 @@ mod change;
 mod expand;
 mod known;
 mod names;
+mod narrow;
 mod statement;
 mod stored;
 

@@ -6,7 +6,7 @@ use pando_kernel::route::Need;
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::visit;
 
-use super::known::{Known, may_name_one};
+use super::known::{Known, may_name_one, runs_there};
 use super::{change, expand};
 use crate::plan::route;
 
@@ -112,8 +112,7 @@ fn refuse_defined(known: &Known<'_>, stmt: &Statement) -> Result<()> {
                     "let the client change its tables",
                 );
             }
-            let runs_there = matches!(define.object, ObjectKind::Routine | ObjectKind::Trigger);
-            if runs_there && define.action != DefineAction::Drop {
+            if runs_there(define) {
                 refuse_bodies(known, stmt)?;
             }
             let fills = define.materialized && define.action == DefineAction::Create;
