@@ -150,15 +150,18 @@ impl Class {
     }
 }
 
+/// What the names of views end with, behind their tables' names.
+pub(crate) const SEEN: &str = "_seen";
+
 /// The table that a view shows, or the table itself.
 pub(crate) fn seen(name: &str) -> &str {
-    name.strip_suffix("_seen").unwrap_or(name)
+    name.strip_suffix(SEEN).unwrap_or(name)
 }
 
 impl Table {
     /// A view of all its rows.
     pub(crate) fn view_name(&self) -> String {
-        format!("{}_seen", self.name)
+        format!("{}{SEEN}", self.name)
     }
 
     /// Its definition.

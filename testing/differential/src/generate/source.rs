@@ -44,7 +44,7 @@ impl Maker<'_> {
                 standing: Standing::Exact,
             })
             .collect();
-        let is_seen = !self.is_writing && self.chance.percent(12);
+        let is_seen = self.may_see && self.chance.percent(12);
         let what = What::Table(if is_seen { table.view_name() } else { table.name.clone() });
         (Source { join: String::new(), what, alias, on: None, unique }, fields)
     }
