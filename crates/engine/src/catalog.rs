@@ -9,6 +9,7 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Names, Spellings};
 use pando_kernel::oids::{Listing, Oids};
 use pando_kernel::route::UnitName;
+use pando_kernel::views::Views;
 use pando_kernel::{Effectful, LogicColumns};
 
 /// A table's key to the units that have it, in unit order.
@@ -40,6 +41,7 @@ struct Known {
     tables: Option<Arc<TableMap>>,
     spellings: Option<Arc<Spellings>>,
     sequences: Option<Arc<TableMap>>,
+    views: Option<Arc<Views>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
     names: Arc<Names>,
@@ -55,6 +57,15 @@ struct Known {
     listings: HashMap<UnitName, Arc<Listing>>,
     /// What numbers of these units are shown as.
     numbers: HashMap<UnitName, Arc<Oids>>,
+}
+
+/// What was found on the storage units.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) tables: TableMap,
+    pub(crate) sequences: TableMap,
+    pub(crate) spellings: Spellings,
+    pub(crate) views: Views,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -97,21 +108,16 @@ impl UnitCatalog {
         }
     }
 
-    /// Remembers which tables and sequences exist where, unless a definition has changed since `epoch`.
-    pub(crate) fn learn_tables(
-        &self,
-        epoch: u64,
-        tables: TableMap,
-        sequences: TableMap,
-        spellings: Spellings,
-    ) {
+    /// Remembers which tables, sequences and views exist where, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_tables(&self, epoch: u64, found: Found) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return;
         }
-        known.tables = Some(Arc::new(tables));
-        known.spellings = Some(Arc::new(spellings));
-        known.sequences = Some(Arc::new(sequences));
+        known.tables = Some(Arc::new(found.tables));
+        known.spellings = Some(Arc::new(found.spellings));
+        known.sequences = Some(Arc::new(found.sequences));
+        known.views = Some(Arc::new(found.views));
         known.tables_at = Some(Instant::now());
     }
 
@@ -285,6 +291,11 @@ impl Catalog for UnitCatalog {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.tables.clone()
     }
+
+    fn views(&self) -> Option<Arc<Views>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.views.clone()
+    }
 }
 
 /// The same with tables' columns as they are stored.
@@ -305,6 +316,10 @@ impl Catalog for AsStored<'_> {
 
     fn tables(&self) -> Option<Arc<TableMap>> {
         self.0.tables()
+    }
+
+    fn views(&self) -> Option<Arc<Views>> {
+        self.0.views()
     }
 
     fn spellings(&self) -> Option<Arc<Spellings>> {

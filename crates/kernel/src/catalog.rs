@@ -9,6 +9,7 @@ use crate::logic::LogicColumns;
 use crate::oids::Oids;
 use crate::route::UnitName;
 use crate::table::TableColumn;
+use crate::views::Views;
 
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is
 /// a `Need`.
@@ -34,6 +35,11 @@ pub trait Catalog: Send + Sync + Debug {
     /// For each sequence (lower-cased) the units that have it, all of them; `None` when not read yet. They are read
     /// with the tables, where the first unit alone counts.
     fn sequences(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
+        Some(Arc::default())
+    }
+
+    /// The views over several actual tables; `None` when not read yet. They are read with the tables.
+    fn views(&self) -> Option<Arc<Views>> {
         Some(Arc::default())
     }
 

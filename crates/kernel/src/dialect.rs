@@ -186,6 +186,11 @@ pub trait Metadata: Send + Sync + Debug {
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
     fn tables_query(&self) -> String;
 
+    /// How views are told; `None` where none may stand for several tables.
+    fn views(&self) -> Option<&dyn crate::views::ViewTexts> {
+        None
+    }
+
     /// How it is known which statements may leave something on their connections; `None` where none that a client may send does.
     fn effects(&self) -> Option<&dyn Effects> {
         None

@@ -47,6 +47,7 @@ pub mod transfer;
 pub mod two_phase;
 pub mod undo;
 pub mod value;
+pub mod views;
 pub mod waits;
 pub mod worker;
 

@@ -14,6 +14,7 @@ mod transfer;
 mod two_phase;
 mod undo;
 mod variables;
+mod views;
 mod waits;
 
 use std::fmt::Write as _;

@@ -16,6 +16,7 @@ mod two_phase;
 mod type_name;
 mod undo;
 mod variables;
+mod views;
 mod waits;
 
 use std::fmt::Write as _;

@@ -111,7 +111,7 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
             let units = changed(asked, &scope, &change)?;
             asked.all_placed(units)
         }
-        Kind::Define(define) => defined(asked, define).map(Found::Units),
+        Kind::Define(define) => defined(asked, define),
         Kind::Explain { inner, .. } => routed(asked, inner),
         Kind::Copy(copy) if copy.direction == CopyDirection::ServerFile => {
             Err(unsupported("COPY with a file on the server cannot be sharded"))
@@ -293,7 +293,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
 }
 
 /// DDL: every node of the named tables, which must be one binding group when there are several.
-fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
+fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
     let (rule, stmt) = (asked.rule, asked.stmt);
     let forbidden = [
         (
@@ -334,5 +334,5 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
             "write one statement for each table",
         ));
     }
-    everywhere(rule, stmt, Spread::Same)
+    everywhere(rule, stmt, Spread::Same).map(Found::Units)
 }

@@ -1,15 +1,18 @@
-//! Views over sharded tables. A view is itself configured as a sharded table, bound to those it is made of, and made on each data node over that node's tables.
+//! Views over sharded tables. One that is itself configured as a sharded table, bound to those it is made of, is made on
+//! each data node over that node's tables. Any other is made on one storage unit, over one node of each table: so its
+//! server knows its columns and what it hangs on, and the engine reads it by its query, over all nodes.
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::route::{Spread, Target, Units};
+use pando_kernel::route::{Need, Place, Spread, Target, UnitName, Units};
 use pando_sql::ast::{
-    Define, DefineAction, Expr, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
+    Define, DefineAction, Expr, Ident, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
 };
-use pando_sql::{Edits, Span};
+use pando_sql::{Edits, Span, visit};
 
 use crate::asked::Asked;
 use crate::domain::Domain;
+use crate::found::Found;
 use crate::literal;
 use crate::placed::{everywhere, sharded};
 use crate::proof::{self, Why};
@@ -20,18 +23,23 @@ use crate::table::Table;
 ///
 /// # Errors
 /// `Refused` 20009 when the view is not bound to its tables, 20032 when its rows are not proven to lie as configured.
-pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
+pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
     let rule = asked.rule;
     if let (Some(query), Some(name)) = (&define.query, define.names.first()) {
         let view = rule.table(&name.key());
         if view.is_some() && placeholder(define).is_some() {
-            return everywhere(rule, asked.stmt, Spread::Same);
+            return everywhere(rule, asked.stmt, Spread::Same).map(Found::Units);
         }
         let tables = sharded(rule, &asked.stmt.kind);
-        let Some(view) = view.filter(|view| tables.iter().all(|table| rule.are_bound(view, table)))
-        else {
-            return Err(unbound(name, &tables));
+        let Some(view) = view else {
+            return match define.materialized || define.temporary {
+                true => Err(unbound(name, &tables)),
+                false => at_home(asked, name, &tables),
+            };
         };
+        if !tables.iter().all(|table| rule.are_bound(view, table)) {
+            return Err(unbound(name, &tables));
+        }
         let labels = &define.view_columns[..];
         proof::view(asked, view, name.span, query, labels).map_err(|why| unproven(name, why))?;
     } else if !define.names.iter().all(|name| rule.table(&name.key()).is_some()) {
@@ -41,7 +49,85 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
             "write one statement for each view",
         ));
     }
-    everywhere(rule, asked.stmt, Spread::Same)
+    everywhere(rule, asked.stmt, Spread::Same).map(Found::Units)
+}
+
+/// A view that no rule speaks of: on one storage unit that has a node of each of its sharded tables, and all others.
+fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Found> {
+    let rule = asked.rule;
+    if asked.ctx.database.turns_columns() {
+        return Err(unbound(name, tables));
+    }
+    let presentation = asked.ctx.dialect.presentation();
+    if presentation.is_some_and(|shown| shown.holding(name).is_some()) {
+        return Err(Error::unsupported(
+            20032,
+            format!("view `{}` is called as the server's own relations are", name.key()),
+            "call it otherwise",
+        ));
+    }
+    let others: Vec<String> = visit::tables(&asked.stmt.kind)
+        .iter()
+        .map(|table| table.name.key())
+        .filter(|key| rule.table(key).is_none() && *key != name.key())
+        .collect();
+    let Some(known) = asked.ctx.catalog.tables() else { return Ok(Found::Needs(Need::Tables)) };
+    // A group is another word for the unit that takes its writes.
+    let groups: Vec<Place> =
+        asked.ctx.database.features.iter().flat_map(|room| room.groups().places).collect();
+    let stands = |unit: &UnitName, key: &String| {
+        let group = groups.iter().find(|group| group.name == *unit);
+        let members = group.map_or(std::slice::from_ref(unit), |group| &group.members);
+        known.get(key).is_none_or(|units| members.iter().any(|member| units.contains(member)))
+    };
+    let has_all = |unit: &UnitName| {
+        tables.iter().all(|table| table.nodes().iter().any(|node| node.unit == *unit))
+            && others.iter().all(|key| stands(unit, key))
+    };
+    let nodes = tables.first().map_or(&[][..], |table| table.nodes());
+    let mut homes: Vec<&UnitName> = nodes.iter().map(|node| &node.unit).collect();
+    homes.retain(|unit| has_all(unit));
+    // Where it stands already it stays.
+    let own =
+        homes.iter().find(|unit| known.contains_key(&name.key()) && stands(unit, &name.key()));
+    let Some(home) = own.or(homes.first()) else {
+        return Err(Error::spans_shards(
+            20032,
+            format!("no storage unit has a part of every table of view `{}`", name.key()),
+            "let them share a storage unit, or make the view over fewer tables",
+        ));
+    };
+    has_no_actual_name(asked, name, tables)?;
+    let named = |table: &&Table| {
+        let node = table.nodes().iter().find(|node| node.unit == **home)?;
+        Some(table.named_at(node))
+    };
+    let target = Target {
+        unit: UnitName::clone(home),
+        tables: tables.iter().filter_map(named).collect(),
+        rows: None,
+    };
+    Ok(Found::Units(Units::new(vec![target], Spread::Gather)))
+}
+
+/// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two apart.
+fn has_no_actual_name(asked: &Asked<'_>, view: &ObjectName, tables: &[&Table]) -> Result<()> {
+    let is_actual = |label: &&Ident| {
+        let mut nodes =
+            tables.iter().flat_map(|table| table.nodes().iter().map(move |node| (table, node)));
+        nodes.any(|(table, node)| {
+            node.table.eq_ignore_ascii_case(&label.value)
+                && !table.logic().eq_ignore_ascii_case(&label.value)
+        })
+    };
+    match visit::labels(&asked.stmt.kind).into_iter().find(is_actual) {
+        None => Ok(()),
+        Some(label) => Err(Error::unsupported(
+            20032,
+            format!("`{}` in view `{}` is the name of an actual table", label.value, view.key()),
+            "call it otherwise",
+        )),
+    }
 }
 
 /// The one row of constants that a dump shows in a view's place until its tables are there.

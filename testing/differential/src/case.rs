@@ -169,6 +169,7 @@ impl Case {
         for table in &self.tables {
             let sql = table.definition(self.server);
             room.create(&mut arena, &self.layout, &table.name, &sql)?;
+            arena.must(&table.view())?;
         }
         Ok(arena)
     }
@@ -231,6 +232,7 @@ impl Case {
         }
         for table in &self.tables {
             let _ = writeln!(text, "statement ok\n{}\n", table.definition(server));
+            let _ = writeln!(text, "statement ok\n{}\n", table.view());
             if let Some(sql) = inserts(server, table, &self.contents) {
                 let _ = writeln!(text, "statement ok\n{sql}\n");
             }

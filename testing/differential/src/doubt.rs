@@ -5,7 +5,7 @@ use crate::arena::Arena;
 use crate::case::{Case, promise};
 use crate::compare::{Verdict, compare};
 use crate::render;
-use crate::schema::{Server, Table};
+use crate::schema::{SEEN, Server, Table};
 use crate::tree::Statement;
 use crate::wire::{Call, Fault, Mode, Reply};
 
@@ -33,8 +33,10 @@ pub(crate) fn answers_both(
     let written =
         Call { sql: render::text(server, statement), parameters: Vec::new(), mode: call.mode };
     let promise = promise(statement);
+    // MySQL 8.0 sorts joins with views by less than they say.
+    let over_tables = Call { sql: written.sql.replace(SEEN, ""), ..written.clone() };
     let agrees = |arena: &mut Arena| -> Result<bool, Fault> {
-        for call in [call, &written] {
+        for call in [call, &written, &over_tables] {
             let again = arena.straight.ask(call)?;
             if compare(server, &again, ours, &promise) == Verdict::Same {
                 return Ok(true);

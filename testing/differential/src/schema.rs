@@ -171,7 +171,25 @@ impl Class {
     }
 }
 
+/// What the names of views end with, behind their tables' names.
+pub(crate) const SEEN: &str = "_seen";
+
+/// The table that a view shows, or the table itself.
+pub(crate) fn seen(name: &str) -> &str {
+    name.strip_suffix(SEEN).unwrap_or(name)
+}
+
 impl Table {
+    /// A view of all its rows.
+    pub(crate) fn view_name(&self) -> String {
+        format!("{}{SEEN}", self.name)
+    }
+
+    /// Its definition.
+    pub(crate) fn view(&self) -> String {
+        format!("create view {} as select * from {}", self.view_name(), self.name)
+    }
+
     /// CREATE TABLE, for both sides alike.
     pub(crate) fn definition(&self, server: Server) -> String {
         let mut sql = format!("create table {} (", self.name);

@@ -31,7 +31,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/catalog.rs",
         name: "Catalog",
-        methods: 11,
+        methods: 12,
         why: "each is one thing that can be known of a database, without a default that could be right",
     },
     Large {
@@ -43,7 +43,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Metadata",
-        methods: 27,
+        methods: 28,
         why: "a vendor's catalogue: each is a query, or a fact with a default",
     },
     Large {

@@ -24,6 +24,7 @@ mod routine_names;
 mod special;
 mod steps;
 mod template;
+mod views;
 
 pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
@@ -61,6 +62,8 @@ pub use steps::{
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
+
+pub(crate) use views::{Expanded, Stored, are_possible, expanded, of_view, told};
 
 /// Plans a statement.
 ///

@@ -21,8 +21,8 @@ use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere};
 use crate::session::reply::warnings;
 use crate::session::run::on_units::Ran;
-use crate::session::run::template::Recalled;
-use crate::session::run::{entry, on_units};
+use crate::session::run::template::{self, Recalled};
+use crate::session::run::{entry, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
@@ -101,6 +101,32 @@ pub(in crate::session) async fn run(
 
 /// Runs a statement on storage units: by one plan, or in steps.
 async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    match views::expanded(session, stmt, given).await? {
+        Some(text) => Box::pin(run_expanded(session, stmt, &text, given)).await,
+        None => run_over_tables(session, stmt, given).await,
+    }
+}
+
+/// Runs the text over tables of a statement that names views.
+async fn run_expanded(
+    session: &mut Session,
+    stmt: &Statement,
+    text: &Arc<str>,
+    given: &Given,
+) -> Result<()> {
+    let mut own = Given { text: None, lifted: Vec::new(), learns: false, ..given.clone() };
+    let ran = match template::recall(session, text, &mut own).filter(|_| stmt.hints.is_empty()) {
+        Some(recalled) => run_recalled(session, &recalled, text, &mut own).await,
+        None => {
+            let written = views::read(session, text, stmt)?;
+            run_over_tables(session, &written, &mut own).await
+        }
+    };
+    ran.map_err(|error| views::of_view(session, stmt, error))
+}
+
+/// Runs a statement that names no view over several actual tables.
+async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
     if stmt.counts {
         let live = session.place.live()?;
         let counted = Box::pin(sequence_calls::counted(session, &live, stmt, given)).await?;

@@ -25,6 +25,8 @@ pub struct Define {
     pub inner_names: Vec<InnerName>,
     /// CREATE TABLE: columns in order, as far as they could be read.
     pub columns: Vec<ColumnDefinition>,
+    /// MATERIALIZED.
+    pub materialized: bool,
     /// CREATE and ALTER VIEW: the names that a list behind the view's gives its first columns.
     pub view_columns: Vec<String>,
     /// CREATE TABLE … AS SELECT, CREATE VIEW … AS SELECT.

@@ -170,6 +170,7 @@ fn empty(action: DefineAction, object: ObjectKind) -> Define {
         query: None,
         conditional: false,
         temporary: false,
+        materialized: false,
         cascade: false,
         missing_name_at: None,
         index_columns: Vec::new(),

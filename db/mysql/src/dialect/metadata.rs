@@ -4,6 +4,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
+use pando_kernel::views::ViewTexts;
 use pando_kernel::{Error, Kind, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -141,6 +142,10 @@ impl Metadata for MySql {
 
     fn temporaries(&self) -> Option<Kept> {
         Some(Kept::Noted)
+    }
+
+    fn views(&self) -> Option<&dyn ViewTexts> {
+        Some(self)
     }
 
     fn tables_query(&self) -> String {

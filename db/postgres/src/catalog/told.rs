@@ -160,6 +160,16 @@ fn quoted(name: &str, before: &str, behind: &str, names: &ActualNames) -> Option
 
 /// `column t_0.a does not exist`, `table t_item_0 depends on table t_0`: names that stand without quotes.
 fn unquoted(text: &str, names: &ActualNames) -> Option<String> {
+    let lines: Vec<(&str, Option<String>)> =
+        text.split('\n').map(|line| (line, unquoted_line(line, names))).collect();
+    if lines.iter().all(|(_, new)| new.is_none()) {
+        return None;
+    }
+    let lines = lines.into_iter().map(|(line, new)| new.unwrap_or_else(|| line.to_owned()));
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn unquoted_line(text: &str, names: &ActualNames) -> Option<String> {
     let mut words: Vec<Cow<'_, str>> = Vec::new();
     let mut changes = false;
     for word in text.split(' ') {
@@ -306,6 +316,11 @@ mod tests {
                 DETAIL,
                 "constraint fk_t_1 on table t_1 depends on table t_0",
                 "constraint fk on table t depends on table t",
+            ),
+            (
+                DETAIL,
+                "view v depends on table t_0\nview w depends on table t_1",
+                "view v depends on table t\nview w depends on table t",
             ),
             (
                 DETAIL,

@@ -5,6 +5,7 @@ use pando_kernel::Effects;
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::health::Health;
 use pando_kernel::temporary::Kept;
+use pando_kernel::views::ViewTexts;
 use pando_kernel::{Attribute, Error, OidRules, Presentation, Result, Value};
 use pando_sql::ast::DefineAction;
 
@@ -247,6 +248,10 @@ impl Metadata for Postgres {
             "SELECT c.relname::text FROM pg_catalog.pg_class c \
              WHERE c.relnamespace = pg_catalog.pg_my_temp_schema() AND c.relkind IN ('r', 'p', 'v')",
         ))
+    }
+
+    fn views(&self) -> Option<&dyn ViewTexts> {
+        Some(self)
     }
 
     fn tables_query(&self) -> String {

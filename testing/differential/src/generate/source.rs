@@ -44,7 +44,8 @@ impl Maker<'_> {
                 standing: Standing::Exact,
             })
             .collect();
-        let what = What::Table(table.name.clone());
+        let is_seen = self.may_see && self.chance.percent(12);
+        let what = What::Table(if is_seen { table.view_name() } else { table.name.clone() });
         (Source { join: String::new(), what, alias, on: None, unique }, fields)
     }
 
@@ -153,7 +154,7 @@ impl Maker<'_> {
                 let alias = from[0].alias.clone();
                 let own: Vec<Field> =
                     fields.iter().filter(|field| field.alias == alias).cloned().collect();
-                self.pinned(&name.clone(), &own)
+                self.pinned(crate::schema::seen(name), &own)
             }
             _ => None,
         };

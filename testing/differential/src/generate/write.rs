@@ -11,6 +11,7 @@ impl Maker<'_> {
     /// A statement that changes rows.
     pub(crate) fn write(&mut self) -> Statement {
         (self.items, self.aliases, self.is_writing) = (0, 0, true);
+        self.may_see = false;
         let at = self.chance.below(self.tables.len());
         let table = &self.tables[at];
         match self.chance.below(100) {

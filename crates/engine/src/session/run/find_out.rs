@@ -8,11 +8,12 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::{LONG, Runtime, aside};
+use pando_kernel::views::{Taken, Views};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
-use crate::catalog::TableMap;
+use crate::catalog::{Found, TableMap};
 use crate::handle::Manner;
 use crate::plan;
 use crate::plan::{Planned, Purpose};
@@ -236,8 +237,56 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
     for units in tables.values_mut().chain(sequences.values_mut()) {
         units.dedup();
     }
-    session.work.catalog(live).learn_tables(epoch, tables, sequences, spellings);
+    let views = read_views(session, live).await?;
+    let found = Found { tables, sequences, spellings, views };
+    session.work.catalog(live).learn_tables(epoch, found);
     Ok(())
+}
+
+/// The views over several actual tables, where there may be any.
+async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<Views> {
+    let query = live.database.dialect.views().map(pando_kernel::views::ViewTexts::query);
+    let Some(query) = query.filter(|_| plan::are_possible(&live.database)) else {
+        return Ok(Views::new());
+    };
+    let mut found: Vec<plan::Stored> = Vec::new();
+    for unit in &live.database.units {
+        let begin = found.len();
+        for row in ask::ask(session, live, unit, &query).await? {
+            let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] =
+                &row[..]
+            else {
+                continue;
+            };
+            if *place != Value::Int(0) {
+                let own = found.iter_mut().skip(begin).find(|view| view.name == *name);
+                own.into_iter().for_each(|view| view.columns.push(text.clone()));
+                continue;
+            }
+            let text_of = |value: &Value| {
+                if let Value::Text(text) = value { Some(text.clone()) } else { None }
+            };
+            let holds = |value: &Value| matches!(value, Value::Bool(true) | Value::Int(1));
+            found.push(plan::Stored {
+                unit: Arc::clone(unit),
+                schema: text_of(schema),
+                name: name.clone(),
+                definition: text.clone(),
+                columns: Vec::new(),
+                changes: match (holds(takes), holds(checks)) {
+                    (false, _) => Taken::Nothing,
+                    (true, false) => Taken::Any,
+                    (true, true) => Taken::Shown,
+                },
+                home: text_of(home).unwrap_or_default(),
+            });
+        }
+    }
+    let length: usize = found.iter().map(|view| view.definition.len()).sum();
+    if length > LONG {
+        aside(&**session.place.runtime()).await;
+    }
+    Ok(plan::told(&live.database, found))
 }
 
 /// The columns of a vendor's own relation that every unit has: MariaDB and MySQL, and their releases, each have

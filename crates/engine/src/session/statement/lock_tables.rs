@@ -9,7 +9,7 @@ use crate::session::errors::no_transaction;
 use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::reply::pull::piece;
-use crate::session::run::{admission, on_units};
+use crate::session::run::{admission, on_units, views};
 use crate::session::settings::Settings;
 
 /// What dumps switch off in their first lines, to load faster.
@@ -62,6 +62,7 @@ pub(in crate::session) async fn lock_in_transaction(
     if session.work.is_idle() {
         return Err(no_transaction("LOCK TABLE"));
     }
+    views::expanded(session, stmt, &Given::default()).await?;
     admission::admit_by_table(session, &*session.place.live()?, stmt)?;
     let before = Span::new(0, first.span.start).of(&stmt.text);
     let end = u32::try_from(stmt.text.len()).unwrap_or(u32::MAX);

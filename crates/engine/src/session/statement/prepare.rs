@@ -15,7 +15,7 @@ use crate::session::errors::unknown_table;
 use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
-use crate::session::run::{describe, find_out};
+use crate::session::run::{describe, find_out, views};
 use crate::session::statement::{administer, counters, sequence_calls};
 use crate::session::steps::in_steps;
 
@@ -141,6 +141,8 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
 }
 
 async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> Result<Description> {
+    let expanded = views::describable(session, prepared).await?;
+    let prepared = expanded.as_ref().unwrap_or(prepared);
     let counted = match prepared.statement.counts {
         true => {
             let live = session.place.live()?;

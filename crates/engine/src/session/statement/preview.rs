@@ -10,7 +10,7 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::run::{assembly, planning};
+use crate::session::run::{assembly, planning, views};
 use crate::session::steps::in_steps;
 
 pub(in crate::session) async fn preview(
@@ -39,6 +39,9 @@ pub(in crate::session) async fn preview(
     // Hints stand in front of the whole as well, and where the text begins none are left.
     stmt.hints.clone_from(&asked.hints);
     session.place.guard(&stmt)?;
+    if let Some(text) = views::expanded(session, &stmt, given).await? {
+        stmt = views::read(session, &text, &stmt)?;
+    }
     let mut units = Vec::new();
     match planning::planned(session, &live, &stmt, given, Purpose::Run).await? {
         Planned::Run(plan) => units.extend(plan.units),

@@ -14,6 +14,7 @@ impl Parser<'_> {
         let object = self.object_kind();
         let mut define = empty(DefineAction::Create, object);
         define.temporary = temporary;
+        define.materialized = word == Keyword::MATERIALIZED;
         match object {
             ObjectKind::Table => self.create_table(&mut define)?,
             ObjectKind::Index if word == Keyword::STATISTICS => {

@@ -1,0 +1,70 @@
+//! Views over sharded tables, as statements that name them are planned: their server knows them over one actual table
+//! of each.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::{Error, ServerError};
+use crate::route::UnitName;
+
+/// How a family tells views.
+pub trait ViewTexts: Send + Sync + Debug {
+    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
+    /// NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written through
+    /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
+    /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
+    /// nothing.
+    fn query(&self) -> String;
+
+    /// What is said of a view over what is no longer there, where servers let it stand.
+    fn invalid(&self, _database: &str, _view: &str) -> Option<ServerError> {
+        None
+    }
+}
+
+/// By its key each view whose rows are those of several actual tables. Others are their servers' own.
+pub type Views = HashMap<String, LogicView>;
+
+/// One such view.
+#[derive(Debug, Clone)]
+pub struct LogicView {
+    /// Its storage unit, which has it over one actual table of each sharded one.
+    pub unit: UnitName,
+    /// Its schema, where its family has schemas inside of a database.
+    pub schema: Option<String>,
+    /// Its query over logic tables, views among these written out, or why it has none.
+    pub query: Result<Arc<str>, Unusable>,
+    /// The names of its columns, where the query's own are others; else empty.
+    pub columns: Vec<String>,
+    /// Its own query over logic tables and other views.
+    pub own: Arc<str>,
+    /// Which changes of rows its server takes.
+    pub changes: Taken,
+}
+
+/// Which changes of rows a server takes through a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// None: it says so itself.
+    Nothing,
+    /// All that leave the row in the table.
+    Any,
+    /// Those whose rows the view shows (WITH CHECK OPTION).
+    Shown,
+}
+
+/// Why a view cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// What is the matter with it.
+    pub reason: String,
+    /// What to do.
+    pub instead: &'static str,
+}
+
+impl From<&Unusable> for Error {
+    fn from(unusable: &Unusable) -> Self {
+        Self::unsupported(20032, unusable.reason.clone(), unusable.instead)
+    }
+}

@@ -1,0 +1,26 @@
+//! How PostgreSQL tells views.
+
+use pando_kernel::views::ViewTexts;
+
+use super::Postgres;
+
+impl ViewTexts for Postgres {
+    /// Definitions name tables and all else with their schemas, whatever the search path: it is another while they are
+    /// told. They are sorted to be told all before it is put back.
+    fn query(&self) -> String {
+        "WITH s AS (SELECT pg_catalog.current_setting('search_path') AS path, \
+             coalesce(pg_catalog.current_schema(), 'public')::text AS home), \
+             v AS (SELECT n.nspname::text AS schema, c.relname::text AS name, \
+             pg_catalog.pg_get_viewdef(c.oid) AS text, \
+             coalesce(pg_catalog.array_to_string(c.reloptions, ',') ~ 'check_option=', false) AS checks, \
+             pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 AS takes FROM \
+             (SELECT pg_catalog.set_config('search_path', 'pg_catalog', true) AS path FROM s) p \
+             CROSS JOIN pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE c.relkind = 'v' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND p.path <> '' \
+             ORDER BY 1, 2, 3), \
+             b AS (SELECT s.home, pg_catalog.set_config('search_path', s.path, true) AS path \
+             FROM s, (SELECT pg_catalog.count(*) FROM v) n) \
+             SELECT v.schema, v.name, 0, v.text, v.checks, v.takes, b.home FROM b LEFT JOIN v ON true ORDER BY 1, 2"
+            .into()
+    }
+}
