@@ -79,6 +79,8 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty

@@ -81,6 +81,7 @@ pub(super) fn finish(
             timed,
             leaves: Leaves::Nothing,
             judged: None,
+            assigns: None,
             told: Told::default(),
         });
     }
@@ -108,6 +109,7 @@ pub(super) fn finish(
         timed,
         leaves: Leaves::Nothing,
         judged: None,
+        assigns: None,
         told: Told::default(),
     })
 }

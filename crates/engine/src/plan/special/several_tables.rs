@@ -229,6 +229,7 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         timed: Timed::default(),
         leaves: Leaves::Nothing,
         judged: None,
+        assigns: None,
         told: Told::default(),
     }
 }

@@ -241,6 +241,7 @@ impl Wide {
             timed: self.timed,
             leaves: self.leaves,
             judged: self.judged,
+            assigns: None,
             told: Told::default(),
         })
     }

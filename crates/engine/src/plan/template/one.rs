@@ -410,6 +410,7 @@ impl One {
             timed: self.timed,
             leaves: Leaves::Nothing,
             judged: None,
+            assigns: None,
             told,
         })
     }

@@ -103,7 +103,7 @@ fn query_of(
     session.outbox.limit_rows(Some(0), Some(id));
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
     let cursor = Some(Declaration { tables, ..declaration });
-    Ok(Instead { stmt: Arc::new(inner), given: given.clone(), cursor })
+    Ok(Instead { stmt: Arc::new(inner), given: given.clone(), settings: Vec::new(), cursor })
 }
 
 /// The query of a DECLARE has been started: its reply waits, and has a name from here on. Outside a transaction the

@@ -13,6 +13,8 @@ use crate::session::given::Given;
 pub(in crate::session) struct Instead {
     pub(in crate::session) stmt: Arc<Statement>,
     pub(in crate::session) given: Given,
+    /// Variables that hold for it alone.
+    pub(in crate::session) settings: Vec<(String, String)>,
     /// Its reply is to wait in a cursor.
     pub(in crate::session) cursor: Option<Declaration>,
 }
