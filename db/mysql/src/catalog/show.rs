@@ -4,7 +4,7 @@
 use pando_kernel::dialect::{Facts, Language};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_sql::ast::Show;
-use pando_sql::tokenize;
+use pando_sql::{Token, tokenize};
 
 use super::relation::literal;
 use super::relations::is_vendors;
