@@ -64,6 +64,8 @@ pub fn concern(stmt: &Statement) -> Result<Concern> {
         | Kind::Cursor(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty => Ok(Concern::Nothing),
     }

@@ -79,6 +79,8 @@ impl<'a> Analysis<'a> {
             | Kind::Prepare { .. }
             | Kind::Execute { .. }
             | Kind::Preview(_)
+            | Kind::SetFor(_)
+            | Kind::Immediate(_)
             | Kind::Utility { .. }
             | Kind::Opaque => {
                 return Err(Stop::unclear(

@@ -123,6 +123,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// Whose rights may count beside those of who has logged in; `None` where a session is whoever it began as.
+    fn roles(&self) -> Option<&dyn crate::roles::Roles> {
+        None
+    }
+
     /// How numbers of sequences are asked for; `None` where there are no sequences.
     fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
         None

@@ -32,6 +32,7 @@ pub mod position;
 pub mod presentation;
 pub mod relation;
 pub mod request;
+pub mod roles;
 pub mod room;
 pub mod route;
 pub mod row;

@@ -37,6 +37,8 @@ fn name_of(kind: &Kind) -> String {
         Kind::Lock(_) => "lock".into(),
         Kind::Kill { .. } => "kill".into(),
         Kind::Preview(_) => "preview".into(),
+        Kind::SetFor(_) => "set for".into(),
+        Kind::Immediate(_) => "execute immediate".into(),
         Kind::Administration => "administration".into(),
         Kind::Utility { verb, .. } => format!("utility {}", verb.to_lowercase()),
         Kind::Empty => "empty".into(),

@@ -142,6 +142,10 @@ impl Language for Postgres {
         Some(self)
     }
 
+    fn roles(&self) -> Option<&dyn pando_kernel::roles::Roles> {
+        Some(self)
+    }
+
     fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }

@@ -71,6 +71,8 @@ pub(crate) fn check(kind: &Kind, is_split: &dyn Fn(&str) -> bool) -> Result<()> 
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty

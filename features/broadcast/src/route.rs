@@ -125,6 +125,8 @@ pub(crate) fn only_reads(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty

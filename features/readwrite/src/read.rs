@@ -64,6 +64,8 @@ pub(crate) fn may_define(kind: &Kind) -> bool {
         | Kind::Deallocate(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty => false,
     }
@@ -92,6 +94,8 @@ fn kind_reads(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty

@@ -145,6 +145,8 @@ fn routed(asked: &Asked<'_>, kind: &Kind) -> Result<Found> {
         | Kind::Cursor(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => Err(unsupported("this statement cannot be sharded")),

@@ -346,7 +346,6 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (MariaDb, "SHOW COLUMNS FROM room_t"),
     (MariaDb, "DESCRIBE room_t"),
     (MariaDb, "SHOW CREATE TABLE room_t"),
-    (MariaDb, "SELECT secret INTO @x FROM room_t WHERE id = 1"),
     (Both, "CREATE TABLE room_copy AS SELECT id, secret FROM room_t"),
     (Both, "SELECT id FROM room_t WHERE id = 1 UNION ALL SELECT secret FROM room_t WHERE id = 1"),
     (Both, "SELECT secret FROM room_t WHERE id = 1 UNION ALL SELECT 'x'"),

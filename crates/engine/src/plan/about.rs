@@ -29,6 +29,8 @@ pub(crate) fn writes(kind: &Kind) -> bool {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty => false,
     }

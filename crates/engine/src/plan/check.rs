@@ -79,6 +79,8 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Utility { .. }
         | Kind::Empty
@@ -185,8 +187,19 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         let unit = any_unit(ctx).ok_or_else(|| without_units(&ctx.database.name))?;
         Ok(Units::new(vec![Target::whole(unit)], Spread::Gather))
     };
+    let several = ctx.database.units.len() > 1;
     match &stmt.kind {
-        Kind::Opaque if ctx.database.units.len() > 1 => Err(unknown(&stmt.text)),
+        Kind::Opaque if several => Err(unknown(&stmt.text)),
+        Kind::Show(show) if several && OF_ONE_LOG.contains(&show.what.as_str()) => {
+            Err(Error::unsupported(
+                30001,
+                format!(
+                    "`SHOW {}` tells of the log of one server, and there are several",
+                    show.what
+                ),
+                "name one with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
+            ))
+        }
         Kind::Select(_) | Kind::Show(_) | Kind::Explain { .. } | Kind::Set(_) => one(),
         Kind::Utility { verb, .. } if verb == "HELP" => one(),
         Kind::Utility { verb, .. } if verb == "DO" && computes(ctx, stmt) => one(),
@@ -252,6 +265,23 @@ fn not_spread(what: &str) -> Error {
         "name one with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
     )
 }
+
+/// What SHOW tells of how one server writes its log, and who follows it.
+const OF_ONE_LOG: [&str; 13] = [
+    "ALL REPLICAS STATUS",
+    "ALL SLAVES STATUS",
+    "BINARY LOG STATUS",
+    "BINARY LOGS",
+    "BINLOG EVENTS",
+    "BINLOG STATUS",
+    "MASTER LOGS",
+    "MASTER STATUS",
+    "RELAYLOG EVENTS",
+    "REPLICA STATUS",
+    "REPLICAS",
+    "SLAVE HOSTS",
+    "SLAVE STATUS",
+];
 
 /// Functions whose effect only one server knows of: who listens there, or takes up its snapshot or its large object, was to meet it.
 const BOUND_TO_ONE: [&str; 6] =

@@ -4,11 +4,12 @@ use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::temporary::is_temporary;
 use pando_sql::ast::{
-    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Load, Node, Query, QueryBody,
-    Statement,
+    BinaryOp, Define, DefineAction, Expr, Function, Ident, Kind, Literal, Load, Node, Query,
+    QueryBody, Statement,
 };
 use pando_sql::{TokenKind, tokenize, visit};
 
+use crate::plan::Planned;
 use crate::plan::steps::lock_calls;
 
 /// Functions that keep, read or end state of a connection.
@@ -117,12 +118,19 @@ pub(crate) fn commits(kind: &Kind) -> bool {
     matches!(kind, Kind::Define(define) if !define.temporary)
 }
 
-/// Refuses in what is not parsed what can be seen in its words: user variables, and functions that keep state. A setting is not among these, it may be local.
-fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
-    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(()) };
+/// Refuses in what is not parsed what can be seen in its words: functions that keep state, and user variables but those that a CALL or DO names, which are given.
+/// A setting is not among these, it may be local.
+fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
+    let mut assigned = Vec::new();
+    let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(assigned) };
+    let is_known = !matches!(stmt.kind, Kind::Opaque);
     for token in &tokens.list {
         let text = token.span.of(&stmt.text);
         if token.kind == TokenKind::Variable && !text.starts_with("@@") {
+            if let Some(name) = plain_name(text).filter(|_| is_known) {
+                assigned.push(name);
+                continue;
+            }
             return Err(refused(&format!("`{text}`"), "use values"));
         }
         let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
@@ -140,7 +148,39 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(assigned)
+}
+
+/// The name of a user variable that is written without quotes, in lower case as the session keeps it.
+fn plain_name(text: &str) -> Option<String> {
+    let name = text.strip_prefix('@')?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    (!name.is_empty() && name.chars().all(is_plain)).then(|| text.to_ascii_lowercase())
+}
+
+/// Notes with a plan the user variables that its statement sets.
+///
+/// # Errors
+/// `Refused` where several connections would set them, or one that stands apart.
+pub(super) fn assigning(planned: Planned, names: Vec<String>) -> Result<Planned> {
+    if names.is_empty() {
+        return Ok(planned);
+    }
+    let mut names = names;
+    names.sort_unstable();
+    names.dedup();
+    match planned {
+        Planned::Run(mut plan) if plan.units.len() == 1 && plan.before.is_empty() => {
+            plan.assigns = Some(names.into());
+            Ok(Planned::Run(plan))
+        }
+        Planned::Needs(need) => Ok(Planned::Needs(need)),
+        Planned::Run(_) | Planned::Assembly(_) | Planned::Steps(_) => Err(Error::unsupported(
+            30001,
+            format!("`{}` would be set by several shards, each to a value of its own", names[0]),
+            "narrow it to one shard by an equality on the sharding key, or use SELECT … INTO, which takes one row of all",
+        )),
+    }
 }
 
 /// Refuses locks of tables, and what only one connection is told.
@@ -192,23 +232,24 @@ fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
     }
 }
 
-/// Refuses fields of a file that are put into user variables.
-fn check_load(load: &Load) -> Result<()> {
-    let mut listed = load.columns.iter().flatten();
-    match listed.find(|column| !column.quoted && column.value.starts_with('@')) {
-        Some(variable) => {
-            Err(refused(&format!("`{}`", variable.value), "list columns of the table only"))
-        }
-        None => Ok(()),
-    }
+/// The user variables into which fields of a file are put.
+fn loaded(load: &Load) -> Result<Vec<String>> {
+    let listed = load.columns.iter().flatten();
+    let variables = listed.filter(|column| !column.quoted && column.value.starts_with('@'));
+    let name = |variable: &Ident| {
+        let name = plain_name(&variable.value);
+        name.ok_or_else(|| refused(&format!("`{}`", variable.value), "use names without quotes"))
+    };
+    variables.map(name).collect()
 }
 
-/// Refuses what would leave state behind; because of [`Because::TakesLock`] where that is all it does.
+/// The user variables that a statement sets. Refuses what else would leave state behind; because of [`Because::TakesLock`] where that is all it does.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
+    let mut assigned = Vec::new();
     match &stmt.kind {
         Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
-        Kind::Load(load) => check_load(load)?,
+        Kind::Load(load) => assigned = loaded(load)?,
         // The session has a connection for it.
         Kind::Define(define) if ctx.session.temporaries.is_some() && is_temporary(define) => {}
         kind => check_made(ctx, kind, &stmt.text)?,
@@ -235,8 +276,15 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
                 found.get_or_insert(name);
             }
         }
-        Node::Binary { op: BinaryOp::Other(op), .. } if op == ":=" => {
-            found.get_or_insert(ASSIGNING.to_owned());
+        Node::Binary { op: BinaryOp::Other(op), left, .. } if op == ":=" => {
+            let name = match &left.node {
+                Node::Variable(name) => plain_name(name),
+                _ => None,
+            };
+            match name {
+                Some(name) => assigned.push(name),
+                None => drop(found.get_or_insert(ASSIGNING.to_owned())),
+            }
         }
         _ => {}
     });
@@ -254,7 +302,7 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
             Some(name) => {
                 Err(refused_because(Because::TakesLock, &format!("`{name}`"), OF_ITS_OWN))
             }
-            None => Ok(()),
+            None => Ok(assigned),
         },
     }
 }

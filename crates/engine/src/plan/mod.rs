@@ -72,16 +72,18 @@ pub(crate) use views::{Expanded, Stored, are_possible, expanded, of_view, told};
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
-            if let Err(refusal) = leftovers::check(ctx, stmt) {
-                return in_steps(ctx, stmt, refusal);
-            }
+            let assigned = match leftovers::check(ctx, stmt) {
+                Ok(assigned) => assigned,
+                Err(refusal) => return in_steps(ctx, stmt, refusal),
+            };
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose)
                 .and_then(|planned| sequence_calls::at_home(ctx, stmt, planned))
                 .or_else(|error| in_steps(ctx, stmt, error));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
-            in_turn(ctx, stmt, judged(ctx, stmt, planned?))
+            let planned = leftovers::assigning(judged(ctx, stmt, planned?), assigned)?;
+            in_turn(ctx, stmt, planned)
         }
         Purpose::Describe => {
             let session = SessionView { describes: true, ..ctx.session.clone() };

@@ -68,6 +68,8 @@ pub struct Plan {
     pub leaves: Leaves,
     /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.
     pub judged: Option<u64>,
+    /// The user variables that it sets on its only unit's connection, and that the session is to know afterwards.
+    pub assigns: Option<Arc<[String]>>,
     /// How the columns of its replies are told.
     pub told: Told,
 }

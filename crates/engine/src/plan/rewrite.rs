@@ -82,6 +82,7 @@ pub(super) fn finish(
             asks_catalogue: false,
             leaves: Leaves::Nothing,
             judged: None,
+            assigns: None,
             told: Told::default(),
         });
     }
@@ -110,6 +111,7 @@ pub(super) fn finish(
         asks_catalogue: false,
         leaves: Leaves::Nothing,
         judged: None,
+        assigns: None,
         told: Told::default(),
     })
 }

@@ -182,10 +182,18 @@ async fn take_steps(
     }
 }
 
-/// Runs the statement that another stands for. An EXECUTE may stand for a DECLARE, and that for its query: this goes no
-/// deeper.
+/// Runs the statement that another stands for. An EXECUTE may stand for a DECLARE or a SET STATEMENT, and that for a
+/// query: this goes no deeper.
 async fn run_instead(session: &mut Session, other: Instead) -> Result<()> {
-    Box::pin(run(session, &other.stmt, other.given)).await?;
+    if other.settings.is_empty() {
+        Box::pin(run(session, &other.stmt, other.given)).await?;
+    } else {
+        let before = session.settings.set_for_statement(&other.settings)?;
+        let ran = Box::pin(run(session, &other.stmt, other.given)).await;
+        // All its connections are dressed by now.
+        session.settings.take_back(before);
+        ran?;
+    }
     match other.reply {
         Becomes::Cursor(declaration) => Box::pin(cursor::declare(session, declaration)).await,
         Becomes::Lines(encoder) => {

@@ -27,8 +27,8 @@ pub use query::{
 };
 pub use row::InsertRow;
 pub use session::{
-    Assignment, Copy, CopyDirection, Cursor, Direction, Load, PrepareBody, Scope, Scroll, Show,
-    Transaction,
+    Assignment, Copy, CopyDirection, Cursor, Direction, Immediate, Load, PrepareBody, Scope,
+    Scroll, SetFor, Show, Transaction,
 };
 
 /// One parsed statement with the text it came from. Spans index `text`.
@@ -67,6 +67,8 @@ pub enum Kind {
     Transaction(Transaction),
     /// SET and RESET of variables; one statement may set several.
     Set(Vec<Assignment>),
+    /// SET STATEMENT variables FOR statement.
+    SetFor(Box<SetFor>),
     /// SHOW and DESCRIBE.
     Show(Box<Show>),
     /// USE name.
@@ -100,6 +102,8 @@ pub enum Kind {
         /// Arguments in order.
         arguments: Vec<Expr>,
     },
+    /// EXECUTE IMMEDIATE text USING arguments.
+    Immediate(Box<Immediate>),
     /// DEALLOCATE / DROP PREPARE; `None` means ALL.
     Deallocate(Option<Ident>),
     /// DECLARE, FETCH, MOVE and CLOSE of SQL-level cursors.

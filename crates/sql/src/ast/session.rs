@@ -50,6 +50,24 @@ pub struct Assignment {
     pub span: Span,
 }
 
+/// Variables that hold for one statement.
+#[derive(Debug, Clone)]
+pub struct SetFor {
+    /// The variables; never empty.
+    pub assignments: Vec<Assignment>,
+    /// The statement's text, up to the end.
+    pub body: Span,
+}
+
+/// A text that is run as a statement.
+#[derive(Debug, Clone)]
+pub struct Immediate {
+    /// What gives the text.
+    pub text: Expr,
+    /// Arguments in order.
+    pub arguments: Vec<Expr>,
+}
+
 /// Where a variable holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {

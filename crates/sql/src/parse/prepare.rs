@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Cursor, Direction, Kind, PrepareBody, Scroll, Transaction};
+use crate::ast::{Cursor, Direction, Immediate, Kind, PrepareBody, Scroll, Transaction};
 use crate::keyword::Keyword;
 use crate::token::TokenKind;
 
@@ -61,8 +61,8 @@ impl Parser<'_> {
     pub(super) fn execute(&mut self) -> Result<Kind> {
         use Keyword::*;
         self.advance();
-        if self.is(IMMEDIATE) {
-            return Ok(self.opaque());
+        if self.commas() && self.is(IMMEDIATE) {
+            return self.immediate();
         }
         let name = self.any_name("a statement's name")?;
         let mut arguments = Vec::new();
@@ -75,6 +75,14 @@ impl Parser<'_> {
             arguments = self.exprs()?;
         }
         Ok(Kind::Execute { name, arguments })
+    }
+
+    /// `EXECUTE IMMEDIATE text [USING a, b]`.
+    fn immediate(&mut self) -> Result<Kind> {
+        self.advance();
+        let text = self.expr()?;
+        let arguments = if self.eat(Keyword::USING) { self.exprs()? } else { Vec::new() };
+        Ok(Kind::Immediate(Box::new(Immediate { text, arguments })))
     }
 
     /// `DEALLOCATE [PREPARE] name | ALL`, `DROP PREPARE name`.

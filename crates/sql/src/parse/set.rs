@@ -2,7 +2,7 @@
 
 use super::Result;
 use super::parser::Parser;
-use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, Transaction};
+use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, SetFor, Transaction};
 use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::token::TokenKind;
@@ -49,11 +49,35 @@ impl Parser<'_> {
             PASSWORD if self.commas() => "SET PASSWORD",
             DEFAULT if self.keyword_at(1) == ROLE => "SET DEFAULT ROLE",
             RESOURCE if self.keyword_at(1) == GROUP => "SET RESOURCE GROUP",
-            // SET STATEMENT … FOR SELECT …: runs a statement.
-            STATEMENT if self.commas() => return Ok(Some(self.opaque())),
+            STATEMENT if self.commas() => return self.set_for().map(Some),
             _ => return Ok(None),
         };
         Ok(Some(self.utility_rest(verb)))
+    }
+
+    /// `SET STATEMENT a = 1, b = 2 FOR statement`.
+    fn set_for(&mut self) -> Result<Kind> {
+        use Keyword::*;
+        self.advance();
+        let mut assignments = Vec::new();
+        loop {
+            let start = self.start();
+            let name = self.setting_name()?;
+            if !self.eat_symbol("=") && !self.eat_symbol(":=") {
+                return self.unexpected("`=`");
+            }
+            assignments.push(self.valued(name, Scope::Session, start)?);
+            if !self.eat_symbol(",") {
+                break;
+            }
+        }
+        self.expect(FOR)?;
+        if self.is_end() {
+            return self.unexpected("a statement");
+        }
+        let body = self.since_to_end();
+        self.skip_rest();
+        Ok(Kind::SetFor(Box::new(SetFor { assignments, body })))
     }
 
     fn assignment(&mut self, held: &mut Scope) -> Result<Assignment> {

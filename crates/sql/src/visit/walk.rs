@@ -40,6 +40,14 @@ impl<'a, 's> Walk<'a, 's> {
             Kind::Delete(delete) => self.delete(delete),
             Kind::Define(define) => self.define(define),
             Kind::Transaction(transaction) => nothing_in(transaction),
+            Kind::SetFor(own) => {
+                let values = own.assignments.iter().filter_map(|set| set.value.as_ref());
+                values.for_each(|value| self.expr(value));
+            }
+            Kind::Immediate(own) => {
+                self.expr(&own.text);
+                self.exprs(&own.arguments);
+            }
             Kind::Set(list) => {
                 list.iter().filter_map(|set| set.value.as_ref()).for_each(|value| self.expr(value));
             }

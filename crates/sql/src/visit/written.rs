@@ -51,6 +51,8 @@ fn collect(kind: &Kind, out: &mut Vec<String>) {
         | Kind::Cursor(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => {}

@@ -65,6 +65,8 @@ pub(crate) fn kind(kind: &Kind, text: &str) -> String {
         Kind::Lock(names) => format!("lock {}", d.names(names)),
         Kind::Kill { id, query_only } => format!("kill {id} query_only={query_only}"),
         Kind::Preview(span) => format!("preview <{}>", span.of(text)),
+        Kind::SetFor(own) => format!("set for <{}>", own.body.of(text)),
+        Kind::Immediate(own) => format!("immediate <{}>", own.text.span.of(text)),
         Kind::Administration => "administration".to_owned(),
         Kind::Utility { verb, tables, index, merge } => {
             let index = index.iter().map(|index| format!(" index {}", d.name(index)));

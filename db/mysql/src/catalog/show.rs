@@ -4,10 +4,11 @@
 use pando_kernel::dialect::{Facts, Language};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_sql::ast::Show;
+use pando_sql::{Token, tokenize};
 
 use super::relation::literal;
 use super::relations::is_vendors;
-use crate::dialect::MySql;
+use crate::dialect::{MySql, SYNTAX};
 
 /// The columns of SHOW TABLE STATUS and where they come from.
 const STATUS: &[(&str, &str)] = &[
@@ -74,7 +75,7 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
         ["FUNCTION", "STATUS"] => {
             Ok(Some(shown.of("ROUTINES", ROUTINES, "ROUTINE_TYPE = 'FUNCTION'")))
         }
-        ["GRANTS"] => Ok(Some(shown.grants())),
+        ["GRANTS"] => shown.grants().map(Some),
         ["CREATE", "DATABASE" | "SCHEMA"] => shown.create_database(),
         ["COLUMNS" | "FIELDS" | "INDEX" | "INDEXES" | "KEYS"] if show.database.is_some() => {
             shown.of_table().map(Some)
@@ -84,6 +85,20 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
         }
         _ => Ok(None),
     }
+}
+
+/// The user of SHOW GRANTS FOR, without the host; `None` where it is the one who asks.
+fn granted(text: &str) -> Option<String> {
+    let tokens = tokenize(text, &SYNTAX).ok()?;
+    let is_for = |token: &&Token| token.span.of(text).eq_ignore_ascii_case("for");
+    let rest = text.get(tokens.list.iter().find(is_for)?.span.end as usize..)?.trim();
+    let quote = rest.chars().next().filter(|first| matches!(first, '\'' | '"' | '`'));
+    let name = match quote {
+        Some(quote) => rest[1..].split(quote).next().unwrap_or_default(),
+        None => rest.split(|c: char| c == '@' || c == '(' || c.is_whitespace()).next()?,
+    };
+    let is_self = quote.is_none() && name.eq_ignore_ascii_case("current_user");
+    (!is_self).then(|| name.to_owned())
 }
 
 fn of_schema(column: &str, database: &str) -> String {
@@ -173,7 +188,14 @@ impl Shown<'_> {
     }
 
     /// What a user may do is Pando's to say; the storage units would tell of the user Pando has there, and how he logs in.
-    fn grants(&self) -> String {
+    fn grants(&self) -> Result<String> {
+        if let Some(other) = granted(self.text).filter(|name| *name != self.facts.user) {
+            return Err(Error::unsupported(
+                30001,
+                format!("what `{other}` may do is not told to others"),
+                "log in as that user; what a storage unit's own users may do is asked there, with the hint DATA_SOURCE_NAME",
+            ));
+        }
         let user = format!("{}@%", self.facts.user);
         let account = format!("{}@{}", MySql.quote(&self.facts.user), MySql.quote("%"));
         let all = self.facts.databases.iter().map(|database| {
@@ -186,7 +208,7 @@ impl Shown<'_> {
             .enumerate()
             .map(|(i, text)| format!("SELECT {i} AS n, {text} AS g"))
             .collect();
-        format!("SELECT t.g AS {label} FROM ({}) AS t ORDER BY t.n", rows.join(" UNION ALL "))
+        Ok(format!("SELECT t.g AS {label} FROM ({}) AS t ORDER BY t.n", rows.join(" UNION ALL ")))
     }
 
     fn create_database(&self) -> Result<Option<String>> {

@@ -233,13 +233,19 @@ fn a_show_is_the_query_that_it_is() {
         ("SHOW TABLES FROM nothing", "unknown nothing"),
         ("SHOW CREATE TABLE t", "as it is"),
         ("SHOW VARIABLES LIKE 'v%'", "as it is"),
+        ("SHOW GRANTS FOR other", "refused"),
+        ("SHOW GRANTS FOR 'other'@'%'", "refused"),
+        ("SHOW GRANTS FOR `current_user`", "refused"),
     ] {
         assert_eq!(restated(text, Some("shop")), expected, "{text}");
     }
     assert_eq!(restated("SHOW TABLES", None), "no database");
     assert!(restated("SHOW TABLES FROM shop", None).contains("Tables_in_shop"));
-    let grants = restated("SHOW GRANTS", Some("shop"));
-    assert!(grants.contains("'GRANT ALL PRIVILEGES ON `shop`.* TO `app`@`%`'"), "{grants}");
+    let own = ["", " FOR CURRENT_USER", " FOR current_user()", " FOR app", " FOR 'app'@'%'"];
+    for asked in own {
+        let grants = restated(&format!("SHOW GRANTS{asked}"), Some("shop"));
+        assert!(grants.contains("'GRANT ALL PRIVILEGES ON `shop`.* TO `app`@`%`'"), "{grants}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use pando_kernel::Clock;
 use pando_kernel::aside::{Aside, Asides};
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
+use pando_kernel::roles::Roles;
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Alone, Result, Value};
 
@@ -12,6 +13,10 @@ use crate::defaults;
 
 /// What the server goes by when it reads a statement, and not when it runs one.
 const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
+
+/// Who one is without a role.
+/// <https://www.postgresql.org/docs/current/sql-set-session-authorization.html>
+const AUTHORIZATION: &str = "session authorization";
 
 impl Asides for Postgres {
     /// The cost of such a question, of which the planner knows little, looks as if compiling it were worth seconds.
@@ -57,9 +62,15 @@ impl Variables for Postgres {
                 let on = is_on(&plain) == Some(true);
                 report("default_transaction_read_only", if on { "on" } else { "off" }.into())
             }
-            "session authorization" | "session_authorization" => {
-                Err(variable_refused(name, "log in as that user instead"))
+            "role" if role_of(value).is_none() => {
+                Ok(VariableEffect::Back { names: &["role"], by: ("role", "NONE") })
             }
+            // Whoever becomes another user has no role any more.
+            "session authorization" | "session_authorization" => Ok(VariableEffect::As {
+                name: AUTHORIZATION,
+                value: value.to_owned(),
+                over: &["role"],
+            }),
             "transform_null_equals" if is_on(&plain) != Some(false) => {
                 Err(variable_refused(name, PREPARED_ONCE))
             }
@@ -79,13 +90,14 @@ impl Variables for Postgres {
 
     fn names_by(&self) -> &'static [&'static str] {
         // SET SCHEMA sets the search path, in which `$user` is the role.
-        &["search_path", "schema", "role"]
+        &["search_path", "schema", "role", AUTHORIZATION]
     }
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {
         let set = |(name, value): &(String, String)| match name.as_str() {
             "time zone" | "timezone" | "TimeZone" => format!("SET TIME ZONE {value}"),
             "role" => format!("SET ROLE {value}"),
+            AUTHORIZATION => format!("SET SESSION AUTHORIZATION {value}"),
             mode if mode.starts_with(MODE) => {
                 format!("SET SESSION CHARACTERISTICS AS TRANSACTION {value}")
             }
@@ -112,12 +124,17 @@ impl Variables for Postgres {
     fn session_function(&self, name: &str, facts: &Facts) -> Option<Value> {
         match name {
             "current_database" | "current_catalog" => facts.database.clone().map(Value::Text),
-            "current_user" | "session_user" | "user" | "current_role" => {
-                Some(Value::Text(facts.user.clone()))
-            }
+            "current_user" | "user" | "current_role" => Some(Value::Text(current_user(facts))),
+            "session_user" => Some(Value::Text(session_user(facts))),
             "pg_backend_pid" => Some(Value::Int(facts.id.into())),
             _ => None,
         }
+    }
+
+    /// Roles are of the type of names.
+    fn session_literal(&self, name: &str, value: &Value) -> Option<String> {
+        let is_role = matches!(name, "current_user" | "session_user" | "user" | "current_role");
+        is_role.then(|| format!("{}::pg_catalog.name", self.literal(value)))
     }
 
     fn session_setting(&self, by: &str, name: &str, facts: &Facts) -> Option<Value> {
@@ -136,6 +153,52 @@ impl Variables for Postgres {
             .to_owned(),
         ))
     }
+}
+
+impl Roles for Postgres {
+    fn oneself(&self, name: &str, value: &str, user: &str) -> Option<&'static str> {
+        let names = |value: &str| role_of(value).is_some_and(|role| role == user);
+        match name {
+            "role" => names(value).then_some("NONE"),
+            "session authorization" | "session_authorization" => names(value).then_some("DEFAULT"),
+            _ => None,
+        }
+    }
+
+    fn named_by(&self) -> &'static [&'static str] {
+        &["role", AUTHORIZATION]
+    }
+}
+
+/// Who one is by the role that was set last, or as whoever one became behind that.
+fn current_user(facts: &Facts) -> String {
+    let set = facts.settings.iter().rev().find(|(name, _)| name == "role" || name == AUTHORIZATION);
+    match set {
+        Some((name, value)) if name == "role" => {
+            role_of(value).unwrap_or_else(|| session_user(facts))
+        }
+        Some(_) | None => session_user(facts),
+    }
+}
+
+/// Who one is without a role: as one has logged in, or has become since.
+fn session_user(facts: &Facts) -> String {
+    let set = facts.settings.iter().rev().find(|(name, _)| name == AUTHORIZATION);
+    set.and_then(|(_, value)| role_of(value)).unwrap_or_else(|| facts.user.clone())
+}
+
+/// The role that a value names: a word, a name in quotes, or a string. NONE and DEFAULT name none.
+/// <https://www.postgresql.org/docs/current/sql-set-role.html>
+fn role_of(value: &str) -> Option<String> {
+    let value = value.trim();
+    let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let role = match quoted {
+        Some(name) => return Some(name.replace("\"\"", "\"")),
+        None if value.contains('\'') => unquote(value),
+        None => value.to_lowercase(),
+    };
+    let is_none = role == "none" || matches!(value, "" | "default" | "DEFAULT");
+    (!is_none).then_some(role)
 }
 
 /// The value a text stands for: a string without its quotes, a word as it is.
@@ -225,6 +288,41 @@ mod tests {
         let effect = Postgres.set(name, value).unwrap();
         let VariableEffect::Report { name, value } = effect else { panic!("{effect:?}") };
         (name, value)
+    }
+
+    #[test]
+    fn a_role_is_read_as_the_server_reads_it() {
+        let cases = [
+            ("ann", Some("ann")),
+            ("Ann", Some("ann")),
+            ("\"Ann\"", Some("Ann")),
+            ("'Ann'", Some("Ann")),
+            ("none", None),
+            ("NONE", None),
+            ("'none'", None),
+            ("\"none\"", Some("none")),
+            ("DEFAULT", None),
+            ("", None),
+            ("''", Some("")),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(role_of(value).as_deref(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn oneself_is_whoever_has_logged_in() {
+        let cases = [
+            ("role", "'root'", Some("NONE")),
+            ("role", "ROOT", Some("NONE")),
+            ("role", "\"ROOT\"", None),
+            ("role", "other", None),
+            ("session authorization", "root", Some("DEFAULT")),
+            ("search_path", "root", None),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(Postgres.oneself(name, value, "root"), expected, "{name} {value}");
+        }
     }
 
     #[test]

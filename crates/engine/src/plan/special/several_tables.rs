@@ -230,6 +230,7 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         asks_catalogue: false,
         leaves: Leaves::Nothing,
         judged: None,
+        assigns: None,
         told: Told::default(),
     }
 }

@@ -242,6 +242,7 @@ impl Wide {
             asks_catalogue: false,
             leaves: self.leaves,
             judged: self.judged,
+            assigns: None,
             told: Told::default(),
         })
     }

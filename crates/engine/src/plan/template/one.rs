@@ -411,6 +411,7 @@ impl One {
             asks_catalogue: false,
             leaves: Leaves::Nothing,
             judged: None,
+            assigns: None,
             told,
         })
     }

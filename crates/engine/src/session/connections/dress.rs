@@ -9,6 +9,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::{UNKNOWN, Variables};
 
 use crate::session::Session;
+use crate::session::transaction::attend;
 use crate::session::transaction::temporary::TemporaryTables;
 
 impl TemporaryTables {
@@ -80,6 +81,26 @@ pub(in crate::session) async fn await_dress(
         connection.set_session_state(UNKNOWN);
     }
     dressed
+}
+
+/// Brings the transaction's connections to the session's variables, where some were set for a statement alone. All of
+/// them are at home.
+///
+/// # Errors
+/// What a storage unit says of a value.
+pub(in crate::session) async fn change_dress(session: &mut Session) -> Result<()> {
+    let Some(dialect) = session.place.dialect() else { return Ok(()) };
+    let Some(text) = session.settings.change_of_dress(dialect.as_ref()) else { return Ok(()) };
+    attend::attend_transaction(session)?;
+    session.settings.may_be_worn();
+    // What was prepared meanwhile must serve nobody else.
+    let connections = session.work.transaction_mut().connections();
+    connections.for_each(|connection| connection.set_session_state(UNKNOWN));
+    let changed = session.work.transaction_mut().run_everywhere(&text).await;
+    attend::let_go(session).await;
+    changed?;
+    session.settings.are_worn();
+    Ok(())
 }
 
 /// Brings a connection to the session's variables. Returns how many replies belong to that.

@@ -61,6 +61,9 @@ pub(in crate::session) async fn enlisted(
         // What is only read has no part in it.
         return taken_from_pool(session, live, unit, Aim::Reads).await;
     }
+    if session.settings.are_worn_otherwise() {
+        Box::pin(dress::change_dress(session)).await?;
+    }
     serializable::lock_if_serial(session, live);
     if session.work.transaction().is_fresh() && snapshot::lacks_level(session) {
         // Learnt from its first unit, the level would be that of a transaction that has not looked.

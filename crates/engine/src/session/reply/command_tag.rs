@@ -21,7 +21,12 @@ pub(in crate::session) fn tag(kind: &Kind) -> &'static str {
         Kind::Deallocate(_) => "DEALLOCATE",
         Kind::Lock(_) => "LOCK TABLE",
         Kind::Kill { .. } => "KILL",
-        Kind::Transaction(_) | Kind::Execute { .. } | Kind::Cursor(_) | Kind::Preview(_) => "",
+        Kind::Transaction(_)
+        | Kind::Execute { .. }
+        | Kind::Cursor(_)
+        | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_) => "",
         Kind::Administration | Kind::Utility { .. } | Kind::Empty | Kind::Opaque => "",
     }
 }

@@ -1,5 +1,6 @@
 //! What a session still has to tell its client of the request under way.
 
+pub(in crate::session) mod assigned;
 pub(in crate::session) mod command_tag;
 pub(in crate::session) mod copy_in;
 mod encode;

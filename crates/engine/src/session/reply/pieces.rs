@@ -1,6 +1,7 @@
 //! The reply under way.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
@@ -143,6 +144,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) gives_keys: bool,
     /// It asks the server to count the rows without its LIMIT.
     pub(in crate::session) calculates: bool,
+    /// The user variables that it sets on its connection.
+    pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
 }

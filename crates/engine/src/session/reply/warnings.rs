@@ -196,6 +196,16 @@ pub(in crate::session) async fn found_rows(
     found.ok_or_else(|| Error::internal("a storage unit counts in other words than numbers"))
 }
 
+/// Notes a warning of Pando's own.
+pub(in crate::session) fn note(session: &mut Session, number: u32, message: &str) {
+    session.outbox.warnings.rows.push(vec![
+        Value::Text("Warning".into()),
+        Value::UInt(number.into()),
+        Value::Text(message.to_owned()),
+    ]);
+    session.outbox.warnings.count += 1;
+}
+
 /// The error of a failed statement is what it was warned of, too.
 pub(in crate::session) fn note_error(session: &mut Session, error: &Error) {
     let dialect = session.place.dialect();
@@ -235,8 +245,16 @@ pub(in crate::session) async fn number_of(
     })
 }
 
+/// What a connection says of the statement before.
+///
+/// # Errors
+/// What its storage unit says.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only rows matter")]
-async fn read(connection: &mut Connection, query: &str, into: &mut Warnings) -> Result<()> {
+pub(super) async fn read(
+    connection: &mut Connection,
+    query: &str,
+    into: &mut Warnings,
+) -> Result<()> {
     connection.start(Execution::Text(query.into()))?;
     let mut columns: Option<Columns> = None;
     loop {

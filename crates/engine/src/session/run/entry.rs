@@ -1,6 +1,6 @@
 //! A plan is run, up to its first piece of reply.
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_sql::ast::Statement;
 use pando_sql::redacted;
 
@@ -32,6 +32,13 @@ pub(in crate::session) async fn run_plan(
     }
     let verb = Verb::of(session, run, given).await?;
     if session.work.is_for_base(run.stmt)? {
+        if let Some(name) = verb.assigns.iter().flat_map(|names| names.iter()).next() {
+            return Err(Error::unsupported(
+                30001,
+                format!("`{name}` is set by a change of a BASE transaction"),
+                "use a LOCAL or XA transaction",
+            ));
+        }
         let plan = given.written(run.plan);
         return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
     }

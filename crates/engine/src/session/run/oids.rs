@@ -54,6 +54,8 @@ pub(in crate::session) fn are_wanted(session: &Session, run: Run<'_>, given: &Gi
         | Kind::Transaction(_)
         | Kind::Cursor(_)
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => false,

@@ -15,6 +15,7 @@ use crate::execute::{Loaded, Renumbering, Source, columns_of, load, run_out, sha
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
 use crate::plan::Plan;
+use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::connections::release;
@@ -51,6 +52,7 @@ impl Verb {
             upserts: upserts(kind),
             changes: plan::changes_in_with(kind),
             calculates: calculates(kind),
+            assigns: plan.assigns.clone(),
             unread: plan::is_unread(kind),
         })
     }
@@ -66,7 +68,13 @@ pub(in crate::session) async fn start_one(
     let Some(unit) = run.plan.units.first() else {
         return Err(Error::internal("a plan without units"));
     };
+    if let Some(names) = &verb.assigns {
+        session.settings.will_be_set(names)?;
+    }
     let mut channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
+    if verb.assigns.is_some() {
+        channel.connection.set_session_state(UNKNOWN);
+    }
     let numbers = oids::of_only(session, run.live, run.plan);
     channel.renumber(Renumbering::of(&run.live.database.dialect, numbers.as_ref()));
     let pass = Pass {

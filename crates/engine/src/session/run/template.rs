@@ -86,6 +86,7 @@ pub(in crate::session) fn recall(
     session.place.facts().database.as_ref()?;
     if session.place.own_database().is_some()
         || session.work.has_definitions_of_its_own()
+        || session.settings.has_local_roles()
         || session.temporary.are_there()
     {
         // Its tables are not those of the database that stands behind it, or not those that others see.
@@ -169,7 +170,7 @@ fn learn(
     given: &Given,
     plan: &Plan,
 ) {
-    if !given.learns || session.work.has_definitions_of_its_own() {
+    if !given.learns || plan.assigns.is_some() || session.work.has_definitions_of_its_own() {
         return;
     }
     let now = moment(live);

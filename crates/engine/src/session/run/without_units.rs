@@ -32,7 +32,7 @@ impl Place {
             Kind::Cursor(cursor) => matches!(**cursor, Cursor::Declare { .. }),
             Kind::Lock(tables) => !tables.is_empty(),
             Kind::Utility { tables, .. } => !tables.is_empty(),
-            Kind::Load(_) | Kind::Preview(_) => true,
+            Kind::Load(_) | Kind::Preview(_) | Kind::SetFor(_) | Kind::Immediate(_) => true,
             Kind::Select(_)
             | Kind::Insert(_)
             | Kind::Update(_)

@@ -1,6 +1,8 @@
 //! What a session has set: variables, and what its open transaction takes back of them; what sequences have told it.
 
 pub(in crate::session) mod alone;
+pub(in crate::session) mod for_statement;
+pub(in crate::session) mod local_roles;
 pub(in crate::session) mod piped;
 pub(in crate::session) mod savepoints;
 pub(in crate::session) mod sequence_values;
@@ -11,6 +13,8 @@ use pando_kernel::dialect::CLIENT_LANGUAGE;
 
 use crate::variables::Variables;
 
+use crate::session::settings::for_statement::Worn;
+use crate::session::settings::local_roles::LocalRole;
 use crate::session::settings::savepoints::Mark;
 use crate::session::settings::sequence_values::SequenceValues;
 use crate::session::settings::shown::Shown;
@@ -27,6 +31,10 @@ pub(in crate::session) struct Settings {
     count: u64,
     /// SET LOCAL texts of the open transaction, for units enlisted later.
     local: Vec<String>,
+    /// What SET LOCAL said of whose rights count, and what was said of that behind it.
+    local_roles: Vec<LocalRole>,
+    /// Where variables were set for a statement of the open transaction.
+    worn: Option<Worn>,
     shown: Shown,
     sequence_values: SequenceValues,
 }
@@ -64,6 +72,7 @@ impl Settings {
     /// A transaction begins, with which all that is set in it may be taken back.
     pub(in crate::session) fn transaction_begins(&mut self) {
         self.at_begin = Some(self.variables.clone());
+        self.are_worn();
         self.shown.transaction_begins();
     }
 
@@ -71,6 +80,8 @@ impl Settings {
     pub(in crate::session) fn transaction_ends(&mut self) -> Option<Variables> {
         self.local.clear();
         self.savepoints.clear();
+        self.worn = None;
+        self.local_roles.clear();
         self.shown.transaction_ends();
         self.at_begin.take()
     }

@@ -71,8 +71,10 @@ impl Settings {
         mark.settings = u64::MAX;
         self.variables = mark.variables.clone();
         self.shown.returns_to(&mark.shown);
-        self.local.truncate(mark.locals);
-        let mut text = "RESET ALL; RESET ROLE".to_owned();
+        let locals = mark.locals;
+        self.local.truncate(locals);
+        self.keep_local_roles(locals);
+        let mut text = "RESET ALL; RESET SESSION AUTHORIZATION; RESET ROLE".to_owned();
         if self.variables.id() != 0 {
             text.push_str("; ");
             text.push_str(&dialect.set_statement(self.variables.list()));

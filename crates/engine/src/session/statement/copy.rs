@@ -85,7 +85,12 @@ pub(in crate::session) fn copy_of_change(
     let formats = vec![encoder.format()];
     let prepared = encoder.format() == Format::Binary;
     let given = Given { formats, prepared, ..Given::of_client() };
-    Ok(Instead { stmt: Arc::new(inner), given, reply: Becomes::Lines(encoder) })
+    Ok(Instead {
+        stmt: Arc::new(inner),
+        given,
+        settings: Vec::new(),
+        reply: Becomes::Lines(encoder),
+    })
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only three statements return what they change")]

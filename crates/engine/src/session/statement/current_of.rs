@@ -70,7 +70,7 @@ pub(in crate::session) async fn by_key(
     let text = edits.apply(&stmt.text);
     let stmt = pando_sql::parse(&text, syntax).map_err(crate::plan::unread)?;
     let given = Given { text: None, learns: false, ..given.clone() };
-    Ok(Some(Instead { stmt: Arc::new(stmt), given, reply: Becomes::Reply }))
+    Ok(Some(Instead { stmt: Arc::new(stmt), given, settings: Vec::new(), reply: Becomes::Reply }))
 }
 
 /// The table and the condition of a change with one that was not read.

@@ -98,7 +98,7 @@ fn query_of(
     let tables = visit::tables(&inner.kind).iter().map(|table| table.name.key()).collect();
     let reads = Reads { tables, scroll: scroll_of(&inner.kind, declaration.reads.scroll), body };
     let reply = Becomes::Cursor(Declaration { reads, ..declaration });
-    Ok(Instead { stmt: Arc::new(inner), given, reply })
+    Ok(Instead { stmt: Arc::new(inner), given: given.clone(), settings: Vec::new(), reply })
 }
 
 /// The query of a DECLARE has been started: its reply waits, and has a name from here on. Outside a transaction the

@@ -8,20 +8,22 @@ use pando_kernel::dialect::{Dialect, VariableEffect};
 use pando_kernel::effects::Leaves;
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
-use pando_sql::ast::{Expr, Node, Scope};
+use pando_sql::ast::{Expr, Node, Scope, Statement};
 use pando_sql::visit;
 use pando_transaction::finish;
 
 use crate::handle::Manner;
 use crate::plan::Purpose;
 use crate::snapshot::LiveDatabase;
-use crate::variables::{UNKNOWN, Variables};
+use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::connections::{dress, release};
+use crate::session::errors::server_error;
 use crate::session::given::Given;
 use crate::session::run::ready;
 use crate::session::settings::alone;
+use crate::session::statement::answer::{Answer, answer};
 
 /// Whether a value means something only where it is computed: `@@sql_mode`, `CONCAT(…)`, `@kept + 1`.
 pub(in crate::session) fn is_expression(
@@ -47,22 +49,12 @@ pub(in crate::session) fn is_expression(
     kept && !literal && is_asked && !dialect.error_fails_transaction()
 }
 
-/// The value of an expression as a literal, computed by a storage unit on which `variables` are set.
+/// The value of an expression as a literal, computed by a storage unit. Servers compute all values of a SET before they
+/// set any: it goes by what the session has set before.
 ///
 /// # Errors
-/// `Refused` when it reads tables, and what the unit says.
-pub(in crate::session) async fn computed(
-    session: &mut Session,
-    text: &str,
-    variables: &Variables,
-) -> Result<String> {
-    let before = session.settings.exchange(variables.clone());
-    let value = compute(session, text).await;
-    session.settings.go_back_to(before);
-    value
-}
-
-async fn compute(session: &mut Session, text: &str) -> Result<String> {
+/// What planning refuses, and what the unit says.
+pub(in crate::session) async fn computed(session: &mut Session, text: &str) -> Result<String> {
     if session.place.is_alone() {
         return alone::compute_alone(session, text);
     }
@@ -71,11 +63,7 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     let stmt = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
         .map_err(crate::plan::unread)?;
     if !visit::tables(&stmt.kind).is_empty() {
-        return Err(Error::unsupported(
-            30001,
-            "SET cannot read tables",
-            "select the value first, and set it as a literal",
-        ));
+        return read(session, dialect.as_ref(), &stmt).await;
     }
     let plan = ready::single_plan(session, &live, &stmt, &Given::default(), Purpose::Run).await?;
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
@@ -90,6 +78,18 @@ async fn compute(session: &mut Session, text: &str) -> Result<String> {
     match rows.first().map(Vec::as_slice) {
         Some([value]) => Ok(dialect.literal(value)),
         _ => Err(Error::internal("an expression without a value")),
+    }
+}
+
+/// The value of an expression that reads tables: a query as any other.
+async fn read(session: &mut Session, dialect: &dyn Dialect, stmt: &Statement) -> Result<String> {
+    let given = Given { learns: false, ..Given::of_client() };
+    let Answer { columns, rows } = Box::pin(answer(session, stmt, given, 1)).await?;
+    match &rows[..] {
+        [row] if columns == 1 => {
+            Ok(row.first().map_or_else(String::new, |one| dialect.literal(one)))
+        }
+        _ => Err(server_error(1241, "21000", "Operand should contain 1 column(s)")),
     }
 }
 

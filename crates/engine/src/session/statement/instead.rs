@@ -14,6 +14,8 @@ use crate::session::given::Given;
 pub(in crate::session) struct Instead {
     pub(in crate::session) stmt: Arc<Statement>,
     pub(in crate::session) given: Given,
+    /// Variables that hold for it alone.
+    pub(in crate::session) settings: Vec<(String, String)>,
     pub(in crate::session) reply: Becomes,
 }
 

@@ -11,7 +11,7 @@ use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
     administer, constraints, copy, current_of, cursor, database, lock_tables, maintain, named,
-    preview, processlist, reset, set, set_config, stand, verbs,
+    oneself, preview, processlist, reset, select_into, set, set_config, set_for, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -50,7 +50,12 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Set(assignments) => {
             session.work.refuse_if_failed()?;
-            set::set(session, stmt, assignments, given).await?;
+            match oneself::as_oneself(session, stmt, assignments)? {
+                Some(own) => {
+                    Box::pin(set::set(session, &own.stmt, &own.assignments, given)).await?
+                }
+                None => set::set(session, stmt, assignments, given).await?,
+            }
         }
         Kind::Use(name) => {
             stand::use_database(session, &name.value).await?;
@@ -71,19 +76,11 @@ pub(in crate::session) async fn start_local(
         Kind::Define(define) => {
             return Box::pin(database::define_database(session, stmt, define)).await.map(local);
         }
-        Kind::Prepare { name, types, body } => {
-            session.work.refuse_if_failed()?;
-            named::prepare_named(session, &name.value, types, body, &stmt.text)?;
-        }
-        Kind::Execute { name, arguments } => {
-            session.work.refuse_if_failed()?;
-            let other = named::execute_named(session, &name.value, arguments, &stmt.text).await?;
-            return Ok(Local::Instead(Box::new(other)));
-        }
-        Kind::Deallocate(name) => {
-            session.work.refuse_if_failed()?;
-            named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
-        }
+        Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Immediate(_)
+        | Kind::SetFor(_)
+        | Kind::Deallocate(_) => return start_named(session, stmt, given).await,
         Kind::Cursor(verb) => {
             session.work.refuse_if_failed()?;
             if let Some(query) = cursor::sql_cursor(session, stmt, verb, given).await? {
@@ -115,6 +112,7 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
+        Kind::Select(_) if Box::pin(select_into::select_into(session, stmt, given)).await? => {}
         Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
         Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {
@@ -142,4 +140,27 @@ async fn copy_out(session: &mut Session, stmt: &Statement, own: &Copy) -> Result
     let Some(query) = &own.query else { return Ok(Local::OnUnits) };
     let is_answered = copy::start_copy_of(session, stmt, query).await?;
     Ok(if is_answered { Local::Answered } else { Local::OnUnits })
+}
+
+/// Answers statements about statements that have names, and finds those that stand for another one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others never come here")]
+async fn start_named(session: &mut Session, stmt: &Statement, given: &Given) -> Result<Local> {
+    session.work.refuse_if_failed()?;
+    let other = match &stmt.kind {
+        Kind::Prepare { name, types, body } => {
+            named::prepare_named(session, &name.value, types, body, &stmt.text)?;
+            return Ok(Local::Answered);
+        }
+        Kind::Deallocate(name) => {
+            named::deallocate(session, name.as_ref().map(|name| &*name.value))?;
+            return Ok(Local::Answered);
+        }
+        Kind::Execute { name, arguments } => {
+            named::execute_named(session, &name.value, arguments, &stmt.text).await?
+        }
+        Kind::Immediate(own) => named::execute_immediate(session, own, &stmt.text).await?,
+        Kind::SetFor(own) => Box::pin(set_for::set_for(session, stmt, own, given)).await?,
+        _ => return Ok(Local::OnUnits),
+    };
+    Ok(Local::Instead(Box::new(other)))
 }

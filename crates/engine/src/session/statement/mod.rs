@@ -1,6 +1,7 @@
 //! Statements that the session answers itself, and what it makes of a text before the line sees it.
 
 pub(in crate::session) mod administer;
+pub(in crate::session) mod answer;
 pub(in crate::session) mod beside;
 pub(in crate::session) mod bring;
 pub(in crate::session) mod change_modes;
@@ -18,15 +19,18 @@ pub(in crate::session) mod local;
 pub(in crate::session) mod lock_tables;
 pub(in crate::session) mod maintain;
 pub(in crate::session) mod named;
+pub(in crate::session) mod oneself;
 pub(in crate::session) mod own_rows;
 pub(in crate::session) mod parse_tree;
 pub(in crate::session) mod prepare;
 pub(in crate::session) mod preview;
 pub(in crate::session) mod processlist;
 pub(in crate::session) mod reset;
+pub(in crate::session) mod select_into;
 pub(in crate::session) mod sequence_calls;
 pub(in crate::session) mod set;
 pub(in crate::session) mod set_config;
+pub(in crate::session) mod set_for;
 pub(in crate::session) mod set_modes;
 pub(in crate::session) mod stand;
 pub(in crate::session) mod verbs;

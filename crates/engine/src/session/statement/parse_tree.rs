@@ -27,6 +27,8 @@ pub(in crate::session) fn name(kind: &Kind) -> String {
         Kind::Execute { .. } => "EXECUTE",
         Kind::Cursor(_) => "CURSOR",
         Kind::Preview(_) => "PREVIEW",
+        Kind::SetFor(_) => "SET STATEMENT",
+        Kind::Immediate(_) => "EXECUTE IMMEDIATE",
         Kind::Utility { verb, .. } => verb,
         Kind::Administration => "ADMINISTRATION",
         Kind::Empty => "EMPTY",

@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out, views};
-use crate::session::statement::{administer, counters, sequence_calls};
+use crate::session::statement::{administer, counters, select_into, sequence_calls, set_for};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -96,6 +96,11 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             let columns = Box::pin(describe_prepared(session, &inner)).await?.columns;
             return Ok(Description { parameters: Vec::new(), columns });
         }
+        Kind::SetFor(own) => {
+            set_for::refuse_unless_fork(&*session.place.live()?, "STATEMENT")?;
+            let inner = make_prepared(session, own.body.of(&stmt.text).into(), Vec::new())?;
+            return Box::pin(describe_afresh(session, &inner)).await;
+        }
         Kind::Cursor(cursor) => {
             let columns = match &**cursor {
                 pando_sql::ast::Cursor::Fetch { name, moves: false, .. } => {
@@ -115,6 +120,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Use(_)
         | Kind::Prepare { .. }
         | Kind::Deallocate(_)
+        | Kind::Immediate(_)
         | Kind::Lock(_)
         | Kind::Kill { .. }
         | Kind::Copy(_)
@@ -134,6 +140,12 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Opaque => {}
     }
     session.work.refuse_if_failed()?;
+    if let Some(query) = select_into::query_of(session, stmt)? {
+        let query =
+            Arc::new(Prepared::new(Arc::clone(&query.text), query, prepared.declared.to_vec()));
+        let Description { parameters, .. } = Box::pin(describe_afresh(session, &query)).await?;
+        return Ok(Description { parameters, columns: None });
+    }
     let away = elsewhere::leave(session, stmt)?;
     let result = describe_on_units(session, prepared).await;
     session.place.come_back(away);

@@ -96,7 +96,7 @@ pub(in crate::session) async fn set(
         let mut effect = dialect.set(&name, &text);
         if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
-            text = expression::computed(session, &text, &variables).await?;
+            text = expression::computed(session, &text).await?;
             effect = dialect.set(&name, &text);
         }
         let assigned = Span::new(one.span.start, one.value_span.start);
@@ -118,6 +118,8 @@ pub(in crate::session) async fn set(
                 keep(&mut variables, &name, &text)?;
                 applied.push((name, text));
             }
+            VariableEffect::As { .. } | VariableEffect::Back { .. }
+                if one.scope == Scope::Local => {}
             VariableEffect::As { name, value, over } => {
                 over.iter().for_each(|other| variables.unset(other));
                 keep(&mut variables, name, &value)?;
@@ -149,6 +151,7 @@ pub(in crate::session) async fn set(
         };
         apply(session, &text, holds, variables).await?;
     }
+    note_roles(session, dialect.as_ref(), stmt, assignments);
     session.work.overrule_modes(&overruled);
     if let Some(key) = last_insert_id {
         session.place.facts_mut().last_insert_id = key;
@@ -169,6 +172,14 @@ fn refuse_parameters(given: &Given) -> Result<()> {
             "SET takes no parameters",
             "write the value into the text",
         )),
+    }
+}
+
+/// Whose rights count in the transaction is asked of Pando.
+fn note_roles(session: &mut Session, dialect: &dyn Dialect, stmt: &Statement, set: &[Assignment]) {
+    let Some(roles) = dialect.roles() else { return };
+    for one in set.iter().filter(|one| roles.named_by().contains(&one.name.as_str())) {
+        session.settings.has_role(&one.name, one.value_span.of(&stmt.text));
     }
 }
 
@@ -271,17 +282,23 @@ fn as_at_login(
     }
     let is_meant = |known: &str| name == "all" || known.eq_ignore_ascii_case(name);
     if name == "all" {
-        // The role is no setting that RESET ALL knows.
-        let role = variables.list().iter().find(|(known, _)| known == "role").cloned();
+        // Roles are no settings that RESET ALL knows.
+        let is_role =
+            |name: &str| dialect.roles().is_some_and(|own| own.named_by().contains(&name));
+        let roles = variables.list().iter().filter(|(known, _)| is_role(known));
+        let roles: Vec<_> = roles.cloned().collect();
         variables.clear();
         if let Some(language) = session.place.current().and_then(|live| live.client_language) {
             variables.set(pando_kernel::dialect::CLIENT_LANGUAGE, language);
         }
-        if let Some((name, value)) = role {
-            keep(variables, &name, &value)?;
+        for (name, value) in &roles {
+            keep(variables, name, value)?;
         }
     } else {
         variables.unset(name);
+        if let Ok(VariableEffect::As { over, .. }) = dialect.set(name, "DEFAULT") {
+            over.iter().for_each(|other| variables.unset(other));
+        }
     }
     let mut again = Vec::new();
     for (known, value) in
@@ -334,6 +351,7 @@ pub(in crate::session) async fn apply(
         if local {
             base::refuse_in_base(session, "SET LOCAL")?;
         }
+        dress::change_dress(session).await?;
         attend::attend_transaction(session)?;
         // Where it fails on one unit it may have been done on others.
         let connections = session.work.transaction_mut().connections();
@@ -350,6 +368,7 @@ pub(in crate::session) async fn apply(
         let mut set = variables.list().iter().filter(|one| !known.contains(one));
         let only_users = set.all(|(name, _)| name.starts_with('@'));
         session.settings.exchange(variables);
+        session.settings.are_worn();
         // Where a rollback takes it back, what they wear in the end is not known yet; and what was prepared before it
         // was set must serve nobody else.
         let dialect = &live.database.dialect;

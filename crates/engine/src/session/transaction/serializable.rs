@@ -191,6 +191,8 @@ fn against(kind: &Kind) -> Option<Against> {
         | Kind::Use(_)
         | Kind::Kill { .. }
         | Kind::Preview(_)
+        | Kind::SetFor(_)
+        | Kind::Immediate(_)
         | Kind::Administration
         | Kind::Define(_)
         | Kind::Prepare { .. }
@@ -224,7 +226,7 @@ fn is_of_the_vendor(name: &str) -> bool {
 
 /// Notes what planning and Pando's own answers tell of the session's settings.
 pub(in crate::session) fn tell_settings(session: &mut Session) {
-    let (settings, isolation) = (session.settings.variables().shared(), told_isolation(session));
+    let (settings, isolation) = (session.settings.with_local_roles(), told_isolation(session));
     let facts = session.place.facts_mut();
     (facts.settings, facts.isolation) = (settings, isolation);
 }

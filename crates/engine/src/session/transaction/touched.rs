@@ -40,6 +40,8 @@ impl Touched {
             | Kind::Copy(_)
             | Kind::Load(_)
             | Kind::Preview(_)
+            | Kind::SetFor(_)
+            | Kind::Immediate(_)
             | Kind::Utility { .. }
             | Kind::Opaque => Self::Data,
         }

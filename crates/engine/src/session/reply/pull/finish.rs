@@ -14,7 +14,7 @@ use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
-use crate::session::reply::warnings;
+use crate::session::reply::{assigned, warnings};
 use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::{End, Opened, deadlock, definition, end};
 
@@ -63,8 +63,8 @@ pub(in crate::session) async fn end_pass(
     if pass.verb.selects && done.affected.is_none() {
         done.affected = Some(pass.rows);
     }
-    if pass.verb.calculates {
-        return Box::pin(end_counted(session, pass, done)).await;
+    if pass.verb.calculates || pass.verb.assigns.is_some() {
+        return Box::pin(end_asked(session, pass, done)).await;
     }
     if done.warnings > 0 {
         let said = std::slice::from_mut(&mut pass.channel);
@@ -89,18 +89,26 @@ pub(in crate::session) async fn end_pass(
     settle(session, done, &verb).await
 }
 
-/// Ends a query that asked the server to count the rows without its LIMIT: the number has to be read before the
-/// connection serves others.
-async fn end_counted(
-    session: &mut Session,
-    pass: Box<Pass>,
-    done: Completion,
-) -> Result<Completion> {
+/// Ends a statement of which its connection knows more, which has to be read before the connection serves others: how
+/// many rows it would have without its LIMIT, what it was warned of, which variables it has set.
+async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> Result<Completion> {
     let Pass { mut channel, verb, .. } = *pass;
-    let found = warnings::found_rows(session, &mut channel.connection).await;
+    let found = match verb.calculates {
+        true => warnings::found_rows(session, &mut channel.connection).await.map(Some),
+        false => Ok(None),
+    };
+    let said = std::slice::from_mut(&mut channel);
+    warnings::note_warnings(session, said, done.warnings).await;
+    let set = match &verb.assigns {
+        Some(names) => assigned::read_back(session, &mut channel.connection, names).await,
+        None => Ok(()),
+    };
     release::release_channel(session, channel).await;
     let done = settle(session, done, &verb).await?;
-    session.place.facts_mut().found_rows = found?;
+    set?;
+    if let Some(found) = found? {
+        session.place.facts_mut().found_rows = found;
+    }
     Ok(done)
 }
 
