@@ -2,6 +2,7 @@
 
 mod alone;
 mod clock;
+mod counters;
 mod effects;
 mod folding;
 mod health;
@@ -126,6 +127,10 @@ impl Language for MySql {
     }
 
     fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
+        Some(self)
+    }
+
+    fn counters(&self) -> Option<&dyn pando_kernel::counters::Counters> {
         Some(self)
     }
 

@@ -361,6 +361,7 @@ fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
     let is_zero = |value: &Value| value::number(value) == Some(value::Number::Small(0));
     asks_for_key(asked, expr)
         || asked.ctx.dialect.syntax().fold == Fold::Keep
+            && !asked.ctx.session.keeps_zero
             && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
 }
 

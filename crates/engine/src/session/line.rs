@@ -10,7 +10,7 @@ use std::sync::Arc;
 use pando_kernel::TransactionType;
 use pando_kernel::error::Result;
 use pando_kernel::runtime::LONG;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
 
@@ -26,7 +26,9 @@ use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
-use crate::session::statement::{bring, counters, cursor, local, own_rows, sequence_calls};
+use crate::session::statement::{
+    bring, counters, cursor, local, numbered, own_rows, sequence_calls,
+};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -117,6 +119,10 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
 
 /// Runs a statement that has the numbers it takes of sequences, as far as it can be told them.
 async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    if matches!(stmt.kind, Kind::Insert(_)) {
+        let live = session.place.live()?;
+        Box::pin(numbered::moves(session, &live, stmt, given)).await?;
+    }
     let ran = match on_units::run(session, stmt, given).await {
         Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
             let live = session.place.live()?;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::ast::{
     Expr, Function, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
@@ -19,6 +18,7 @@ use crate::plan::about::writer_of;
 use crate::plan::{Planned, labels, rewrite};
 
 use super::catalogue::tables;
+use super::counted_rows;
 
 /// What a call does with its sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -416,13 +416,8 @@ pub(crate) fn filled(
     }
     let mut head = String::new();
     if insert.columns.is_none() {
-        let width = rows.iter().map(InsertRow::width).max().unwrap_or_default();
-        let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
-        let others = columns.iter().map(|column| &*column.column);
-        let others: Vec<&str> = others.filter(|other| !names.contains(other)).collect();
-        names.extend(others);
-        let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
-        head = format!(" ({})", names.join(", "));
+        let others: Vec<&str> = columns.iter().map(|column| &*column.column).collect();
+        head = counted_rows::listed(ctx, rows, &known, &others);
     }
     // A server takes no value for a column that it always counts, unless it is told that this is its own.
     if columns.iter().all(|column| !column.rows.contains(&false)) {

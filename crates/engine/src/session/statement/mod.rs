@@ -16,6 +16,7 @@ pub(in crate::session) mod local;
 pub(in crate::session) mod lock_tables;
 pub(in crate::session) mod maintain;
 pub(in crate::session) mod named;
+pub(in crate::session) mod numbered;
 pub(in crate::session) mod own_rows;
 pub(in crate::session) mod parse_tree;
 pub(in crate::session) mod prepare;

@@ -22,7 +22,7 @@ use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
 use crate::session::run::on_units::Ran;
 use crate::session::run::{entry, on_units, ready};
-use crate::session::statement::{counters, sequence_calls};
+use crate::session::statement::{counters, numbered, sequence_calls};
 use crate::session::steps::locked_rows;
 use crate::session::transaction::{Opened, attend, begin};
 
@@ -306,6 +306,7 @@ pub(in crate::session) async fn write_step(
         Some((stmt, given)) => (stmt, given),
         None => (&stmt, given),
     };
+    Box::pin(numbered::moves(session, live, stmt, given)).await?;
     let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
     let own: (Statement, Given);
     let (stmt, given, plan) = match planned {
