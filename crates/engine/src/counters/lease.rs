@@ -98,14 +98,14 @@ impl Lease {
                 Row::Wanted => {
                     let number = steps.from(next).filter(|one| *one < self.numbers.end)?;
                     numbers.push(number);
-                    next = number + 1;
+                    next = number.saturating_add(steps.increment);
                 }
                 Row::Given(value) if value >= next && value < self.numbers.end => next = value + 1,
                 Row::Given(value) if self.safe.contains(&value) => {}
                 Row::Given(_) => return None,
             }
         }
-        self.numbers.start = next;
+        self.numbers.start = next.min(self.numbers.end);
         Some(numbers)
     }
 
@@ -124,7 +124,6 @@ impl Lease {
             return Asks::Ends(seen.leased);
         }
         let wanted = rows.iter().filter(|row| **row == Row::Wanted).count() as u64;
-        let room = wanted.checked_add(1).and_then(|count| count.checked_mul(steps.increment));
         let beyond = given.max().filter(|value| *value >= seen.next);
         let lease = || {
             let start = match beyond {
@@ -132,7 +131,10 @@ impl Lease {
                 None if keeps => self.numbers.start,
                 None => seen.next,
             };
-            let room = if wanted == 0 { 0 } else { room?.checked_add(steps.offset)? };
+            let behind = match wanted {
+                0 => start,
+                _ => steps.from(start)?.checked_add(wanted.checked_mul(steps.increment)?)?,
+            };
             let ahead = match (wanted, beyond) {
                 (0, None) => 0,
                 (0, Some(value)) if value >= HUGE => HUGE_AHEAD,
@@ -140,7 +142,7 @@ impl Lease {
                 _ if is_open => self.size.max(1),
                 _ => 0,
             };
-            let end = start.checked_add(room.max(ahead))?;
+            let end = start.checked_add(ahead)?.max(behind);
             Some(start..end.max(seen.next))
         };
         let Some(lease) = lease() else { return Asks::Nothing };
@@ -179,5 +181,154 @@ impl Lease {
     /// Nothing is known of the counter.
     pub(crate) fn forget(&mut self) {
         *self = Self { size: self.size, ..Self::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "own";
+    const EACH: Steps = Steps { increment: 1, offset: 1 };
+
+    /// A ledger's row, and the time, as one process after the other goes by them.
+    struct World {
+        now: Instant,
+        next: u64,
+        holder: String,
+        known: Instant,
+        leased: Instant,
+        closed: Instant,
+    }
+
+    impl World {
+        fn new(next: u64) -> Self {
+            let now = Instant::now();
+            Self { now, next, holder: String::new(), known: now, leased: now, closed: now }
+        }
+
+        fn seen(&self) -> Seen {
+            let left = |until: Instant| until.saturating_duration_since(self.now);
+            let (leased, known, closed) = (left(self.leased), left(self.known), left(self.closed));
+            Seen { next: self.next, holder: self.holder.clone(), leased, known, closed }
+        }
+
+        /// Numbers for rows, with the ledger asked as often as need be; `None` where a lease has to end first.
+        fn take(&mut self, lease: &mut Lease, holder: &str, rows: &[Row]) -> Option<Vec<u64>> {
+            for _ in 0..10 {
+                if let Some(numbers) = lease.serve(rows, EACH, self.now) {
+                    return Some(numbers);
+                }
+                let seen = self.seen();
+                let Asks::Gives { lease: numbers, terms, .. } =
+                    lease.asks(&seen, holder, rows, EACH)
+                else {
+                    return None;
+                };
+                let is_over = seen.known.is_zero() || seen.holder == holder;
+                self.holder = if is_over { holder } else { "*" }.to_owned();
+                self.known = self.now + LEASE;
+                if terms.is_leased() {
+                    assert!(seen.closed.is_zero());
+                    self.leased = self.now + LEASE;
+                }
+                self.next = numbers.end;
+                lease.given(&seen, holder, numbers, self.now);
+                if !terms.is_leased() {
+                    let served = lease.serve(rows, EACH, self.now);
+                    lease.is_used();
+                    if served.is_some() {
+                        return served;
+                    }
+                }
+            }
+            panic!("the ledger is asked for ever");
+        }
+    }
+
+    #[test]
+    fn one_process_counts_without_gaps() {
+        let (mut world, mut lease) = (World::new(1), Lease::default());
+        let mut all = Vec::new();
+        for count in [1, 1, 3, 1, 10, 1, 1, 2000, 1] {
+            all.extend(world.take(&mut lease, OWN, &vec![Row::Wanted; count]).unwrap());
+            world.now += Duration::from_millis(1500);
+        }
+        assert_eq!(all, (1..=2019).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn values_move_the_counter_and_are_not_given_again() {
+        let (mut world, mut lease) = (World::new(1), Lease::default());
+        let mut take = |rows: &[Row]| world.take(&mut lease, OWN, rows).unwrap();
+        assert_eq!(take(&[Row::Wanted]), [1]);
+        assert!(take(&[Row::Given(100)]).is_empty());
+        assert_eq!(take(&[Row::Wanted]), [101]);
+        assert!(take(&[Row::Given(50)]).is_empty());
+        assert!(take(&[Row::Given(103), Row::Given(102)]).is_empty());
+        assert_eq!(take(&[Row::Wanted, Row::Given(300), Row::Wanted]), [301, 302]);
+    }
+
+    #[test]
+    fn a_value_in_the_lease_of_another_waits_for_its_end() {
+        let mut world = World::new(1);
+        let (mut one, mut other) = (Lease::default(), Lease::default());
+        for _ in 0..6 {
+            world.take(&mut one, "one", &[Row::Wanted]).unwrap();
+        }
+        let last = world.next - 1;
+        assert_eq!(world.take(&mut other, "other", &[Row::Given(last)]), None);
+        world.closed = world.now + Duration::from_secs(60);
+        world.now += LEASE;
+        assert_eq!(world.take(&mut other, "other", &[Row::Given(last)]), Some(vec![]));
+        // The first one has to ask again, and is not given what it had.
+        assert_eq!(world.take(&mut one, "one", &[Row::Wanted]), Some(vec![last + 1]));
+        // Nothing is leased for a while: each asks, and both count on.
+        assert_eq!(world.take(&mut other, "other", &[Row::Wanted]), Some(vec![last + 2]));
+        assert_eq!(world.take(&mut one, "one", &[Row::Wanted]), Some(vec![last + 3]));
+    }
+
+    #[test]
+    fn two_processes_share_no_number() {
+        let mut world = World::new(1);
+        let (mut one, mut other) = (Lease::default(), Lease::default());
+        let (mut seen, mut last) = (std::collections::HashSet::new(), [0, 0]);
+        for round in 0..3000_u64 {
+            let (lease, holder, at) = match round % 7 < 4 {
+                true => (&mut one, "one", 0),
+                false => (&mut other, "other", 1),
+            };
+            let count = (round % 5 + 1) as usize;
+            for number in world.take(lease, holder, &vec![Row::Wanted; count]).unwrap() {
+                assert!(seen.insert(number), "{number} twice");
+                assert!(number > last[at], "{number} after {}", last[at]);
+                last[at] = number;
+            }
+            world.now += Duration::from_millis(round % 90);
+        }
+    }
+
+    #[test]
+    fn a_session_counts_in_its_steps() {
+        let (mut world, mut lease) = (World::new(4), Lease::default());
+        let steps = Steps { increment: 5, offset: 3 };
+        let seen = world.seen();
+        let Asks::Gives { lease: numbers, .. } =
+            lease.asks(&seen, OWN, &[Row::Wanted, Row::Wanted], steps)
+        else {
+            panic!("nothing is asked for");
+        };
+        lease.given(&seen, OWN, numbers, world.now);
+        world.now += Duration::from_millis(1);
+        let taken = lease.serve(&[Row::Wanted, Row::Wanted], steps, world.now);
+        assert_eq!(taken, Some(vec![8, 13]));
+    }
+
+    #[test]
+    fn the_last_number_is_the_last() {
+        let lease = Lease::default();
+        let seen = World::new(u64::MAX).seen();
+        assert_eq!(lease.asks(&seen, OWN, &[Row::Wanted], EACH), Asks::Nothing);
+        assert_eq!(lease.asks(&seen, OWN, &[Row::Given(u64::MAX)], EACH), Asks::Nothing);
     }
 }

@@ -9,7 +9,7 @@ use pando_kernel::feature::{Context, DataNode, TableKind};
 use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::ast::{Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Statement};
-use pando_sql::{Edits, Span};
+use pando_sql::Edits;
 
 use crate::counters::{Counted, Shard};
 use crate::plan::about::writer_of;
@@ -171,7 +171,8 @@ pub(crate) fn filled(
     rewrite::generated_keys(ctx, (insert, &stmt.text), keys, &mut edits)?;
     if let (InsertSource::Values { rows, .. }, None) = (&insert.source, &insert.columns) {
         let names = listed(ctx, rows, &known, &[&keys.column]);
-        edits.replace(Span::at(insert.columns_span.end), names);
+        // An empty list is none, and stands there.
+        edits.replace(insert.columns_span, names);
     }
     Ok(Ok(Some(edits.apply(&stmt.text))))
 }
