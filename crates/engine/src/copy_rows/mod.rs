@@ -90,6 +90,22 @@ impl Records {
         }
     }
 
+    /// A record with a further field in front; `column` is that field's, needed for the binary form.
+    ///
+    /// # Errors
+    /// `Value` for one that cannot be written.
+    pub(crate) fn led(
+        &self,
+        record: &[u8],
+        value: &Value,
+        column: Option<&Columns>,
+    ) -> Result<Bytes> {
+        match self {
+            Self::Lines(lines) => lines.led(record, value),
+            Self::Tuples(_) => binary::led(record, value, column),
+        }
+    }
+
     /// A record with some of its fields written anew.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, DataNode, TableKind};
 use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
-use pando_sql::ast::{Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Statement};
 use pando_sql::Edits;
+use pando_sql::ast::{Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Statement};
 
 use crate::counters::{Counted, Shard};
 use crate::plan::about::writer_of;
@@ -94,7 +94,7 @@ fn want(ctx: &Context<'_>, value: &Expr) -> Want {
         Node::Default => Want::Number,
         Node::Parameter(at) => match (ctx.parameters, ctx.parameter(*at)) {
             (None, _) => Want::Nothing,
-            (_, Some(value)) => match of_value(ctx, value) {
+            (_, Some(value)) => match of_value(ctx.session.keeps_zero, value) {
                 Want::Number => Want::OfParameter(*at),
                 want => want,
             },
@@ -105,17 +105,16 @@ fn want(ctx: &Context<'_>, value: &Expr) -> Want {
             other => other,
         },
         Node::Literal(Literal::Typed(..)) => Want::Computed,
-        Node::Literal(literal) => {
-            Value::of_literal(literal).map_or(Want::Computed, |value| of_value(ctx, &value))
-        }
+        Node::Literal(literal) => Value::of_literal(literal)
+            .map_or(Want::Computed, |value| of_value(ctx.session.keeps_zero, &value)),
         _ => Want::Computed,
     }
 }
 
-/// Zero stands for a number, unless the session keeps it.
-fn of_value(ctx: &Context<'_>, value: &Value) -> Want {
+/// What a value wants. Zero stands for a number, unless the session keeps it.
+pub(crate) fn of_value(keeps_zero: bool, value: &Value) -> Want {
     let of_number = |number: i128| match (number, u64::try_from(number)) {
-        (0, _) if ctx.session.keeps_zero => Want::Nothing,
+        (0, _) if keeps_zero => Want::Nothing,
         (0, _) => Want::Number,
         (_, Ok(number)) => Want::Beyond(number),
         (_, Err(_)) => Want::Nothing,

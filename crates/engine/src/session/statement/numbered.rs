@@ -133,7 +133,11 @@ fn rows(found: &CountedRows) -> Result<Vec<Row>> {
     found.wants.iter().filter_map(row).collect()
 }
 
-async fn drawn(
+/// Numbers for rows, in the session's steps.
+///
+/// # Errors
+/// What the ledger's unit says.
+pub(in crate::session) async fn drawn(
     session: &mut Session,
     live: &LiveDatabase,
     counted: &Counted,
