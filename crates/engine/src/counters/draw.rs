@@ -19,14 +19,16 @@ const ROUNDS: usize = 100;
 const MARGIN: Duration = Duration::from_millis(20);
 
 /// A column that a table counts over its shards.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Counted {
     /// Its name in the ledger: that of the table's first shard.
-    pub(crate) counter: String,
+    pub(crate) name: String,
     /// The storage unit with the ledger.
     pub(crate) home: UnitName,
     /// The table's shards: units that take writes, and actual tables. Never empty.
     pub(crate) shards: Vec<Shard>,
+    /// What is known of it.
+    pub(crate) counter: Counter,
 }
 
 /// A shard of a counted table.
@@ -59,7 +61,7 @@ pub(crate) async fn numbers(
     order: Order<'_>,
 ) -> Result<Vec<u64>> {
     let Order { counted, rows, steps } = order;
-    let counter = live.counters.counter(&counted.counter);
+    let counter = &counted.counter;
     if let Some(numbers) = counter.lease().serve(rows, steps, runtime.now()) {
         return Ok(numbers);
     }
@@ -68,7 +70,7 @@ pub(crate) async fn numbers(
         if let Some(numbers) = counter.lease().serve(rows, steps, runtime.now()) {
             return Ok(numbers);
         }
-        if let Some(numbers) = ask(live, runtime, &counter, order).await? {
+        if let Some(numbers) = ask(live, runtime, order).await? {
             return Ok(numbers);
         }
     }
@@ -77,7 +79,7 @@ pub(crate) async fn numbers(
         sqlstate: "HY000".into(),
         message: format!(
             "the counter of `{}` is asked by too many at once; try again",
-            counted.counter
+            counted.name
         ),
         severity: "ERROR".into(),
         fields: Vec::new(),
@@ -89,12 +91,12 @@ pub(crate) async fn numbers(
 async fn ask(
     live: &LiveDatabase,
     runtime: &dyn Runtime,
-    counter: &Counter,
     order: Order<'_>,
 ) -> Result<Option<Vec<u64>>> {
     let Order { counted, rows, steps } = order;
+    let counter = &counted.counter;
     let holder = &*live.counters.holder;
-    let ledger = Ledger { live, home: &counted.home, counter: &counted.counter };
+    let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
     let asked = runtime.now();
     let seen = ledger.look().await?;
     let is_settled = counter.lease().is_settled;
@@ -147,8 +149,8 @@ pub(crate) async fn forget(
     runtime: &dyn Runtime,
     counted: &Counted,
 ) -> Result<()> {
-    let counter = live.counters.counter(&counted.counter);
-    let ledger = Ledger { live, home: &counted.home, counter: &counted.counter };
+    let counter = &counted.counter;
+    let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
     let _passed = counter.gate.pass().await;
     for _ in 0..ROUNDS {
         let Some(seen) = ledger.look().await? else { break };

@@ -27,7 +27,7 @@ use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
 use crate::session::statement::{
-    bring, counters, cursor, local, numbered, own_rows, sequence_calls,
+    bring, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
 };
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
@@ -110,6 +110,13 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
             return Box::pin(run_counted(session, &counted, &mut own)).await;
         }
     }
+    if let Some(name) = shard_sequences::altered(stmt) {
+        let live = session.place.live()?;
+        let renamed = shard_sequences::renamed(session, &live, stmt, name);
+        if let Some(renamed) = Box::pin(renamed).await? {
+            return run_counted(session, &renamed, &mut shard_sequences::given_of(given)).await;
+        }
+    }
     if bring::gives_away(stmt) {
         let live = session.place.live()?;
         Box::pin(bring::bring(session, &live, stmt, given)).await?;
@@ -121,7 +128,10 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
 async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
     if matches!(stmt.kind, Kind::Insert(_)) {
         let live = session.place.live()?;
-        Box::pin(numbered::moves(session, &live, stmt, given)).await?;
+        let filled = Box::pin(numbered::prepared(session, &live, stmt, given)).await?;
+        if let Some((filled, mut own)) = filled {
+            return Box::pin(run_filled(session, &filled, &mut own)).await;
+        }
     }
     let ran = match on_units::run(session, stmt, given).await {
         Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
@@ -130,7 +140,15 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
             let (counted, mut own) = Box::pin(counted).await?;
             return Box::pin(run_filled(session, &counted, &mut own)).await;
         }
-        ran => ran?,
+        Err(error) => {
+            let Some(name) = shard_sequences::missed(stmt, &error) else { return Err(error) };
+            let live = session.place.live()?;
+            let renamed = shard_sequences::renamed(session, &live, stmt, name);
+            let Some(renamed) = Box::pin(renamed).await? else { return Err(error) };
+            let mut own = shard_sequences::given_of(given);
+            return Box::pin(run_filled(session, &renamed, &mut own)).await;
+        }
+        Ok(ran) => ran,
     };
     take_steps(session, stmt, given, ran).await
 }

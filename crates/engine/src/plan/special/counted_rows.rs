@@ -11,7 +11,7 @@ use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::Edits;
 use pando_sql::ast::{Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Statement};
 
-use crate::counters::{Counted, Shard};
+use crate::counters::{Counted, Counter, Shard};
 use crate::plan::about::writer_of;
 use crate::plan::rewrite;
 
@@ -148,9 +148,10 @@ pub(crate) fn counted(ctx: &Context<'_>, table: &str) -> Option<Counted> {
     let shard =
         |node: &DataNode| Shard { unit: writer(&node.unit), table: Arc::clone(&node.table) };
     Some(Counted {
-        counter: first.table.to_string(),
+        name: first.table.to_string(),
         home: writer(&first.unit),
         shards: table.nodes.iter().map(shard).collect(),
+        counter: Counter::default(),
     })
 }
 

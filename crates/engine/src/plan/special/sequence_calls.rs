@@ -135,8 +135,12 @@ fn named(
     argument: &Expr,
 ) -> Result<Option<Named>> {
     let written = argument.span.of(&stmt.text);
-    let name = match text(argument) {
+    if let Some((table, column)) = serial(argument) {
+        return Ok(owned(ctx, &last_part(table), column, written));
+    }
+    let name = match text(argument).or_else(|| bound(ctx, argument)) {
         Some(text) => last_part(text),
+        None if is_unbound(ctx, argument) => return Ok(None),
         None if ctx.dialect.error_fails_transaction() => {
             return Err(Error::unsupported(
                 30001,
@@ -159,24 +163,130 @@ fn named(
     })
 }
 
+/// What a parameter names.
+fn bound<'a>(ctx: &Context<'a>, argument: &Expr) -> Option<&'a str> {
+    let Node::Parameter(at) = unwrapped(argument).node else { return None };
+    match ctx.parameters?.get(at as usize).map(|parameter| &parameter.value) {
+        Some(Value::Text(name)) => Some(name),
+        _ => None,
+    }
+}
+
+/// A statement that is only described goes to whichever server.
+fn is_unbound(ctx: &Context<'_>, argument: &Expr) -> bool {
+    ctx.parameters.is_none() && matches!(unwrapped(argument).node, Node::Parameter(_))
+}
+
+/// Table and column of `pg_get_serial_sequence('table', 'column')`.
+fn serial(argument: &Expr) -> Option<(&str, &str)> {
+    let Node::Function(call) = &unwrapped(argument).node else { return None };
+    let [table, column] = &call.arguments[..] else { return None };
+    (call.plain_name() == "pg_get_serial_sequence").then_some((text(table)?, text(column)?))
+}
+
+/// The sequence that counts a column, wherever its table stands.
+fn owned(ctx: &Context<'_>, table: &str, column: &str, written: &str) -> Option<Named> {
+    let key = ctx.dialect.syntax().table_key(table);
+    let (rows, numbers) = (Vec::new(), Vec::new());
+    let filled = Filled { table: key, column: column.to_owned(), rows, numbers };
+    if let Some(named) = counter(ctx, &filled) {
+        return Some(named);
+    }
+    let tables = ctx.catalog.tables()?;
+    let home = tables.get(&filled.table)?.first()?;
+    Some(Named {
+        key: format!("{}_{}_seq", filled.table, filled.column),
+        written: written.to_owned(),
+        home: writer_of(ctx.database, Arc::clone(home)),
+        is_renamed: false,
+    })
+}
+
+/// What is in parentheses and casts.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn unwrapped(expr: &Expr) -> &Expr {
+    match &expr.node {
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => unwrapped(inner),
+        _ => expr,
+    }
+}
+
+/// The sequence of a table's first shard that is known under a name of the table's own; `None` where no table has one of that name.
+pub(crate) fn actual(ctx: &Context<'_>, key: &str) -> std::result::Result<Option<Actual>, Need> {
+    let known = ctx.catalog.sequences().ok_or(Need::Tables)?;
+    if known.contains_key(key) {
+        return Ok(None);
+    }
+    Ok(shard_of(ctx, &known, key))
+}
+
+/// A sequence of a table's first shard.
+#[derive(Debug, Clone)]
+pub(crate) struct Actual {
+    /// Its name there.
+    pub(crate) name: String,
+    pub(crate) home: UnitName,
+}
+
 /// The sequence of a table's first shard, named as one server would name the table's.
 fn of_first_shard(
     ctx: &Context<'_>,
     known: &HashMap<String, Vec<UnitName>>,
     key: String,
 ) -> Option<Named> {
+    let Actual { name, home } = shard_of(ctx, known, &key)?;
+    let written = ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&name)));
+    Some(Named { key, written, home, is_renamed: true })
+}
+
+fn shard_of(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    key: &str,
+) -> Option<Actual> {
     let syntax = ctx.dialect.syntax();
     tables(ctx.database).find_map(|table| {
         let rest = key.strip_prefix(&syntax.table_key(&table.name))?;
         let node = table.nodes.first().filter(|_| rest.starts_with('_'))?;
-        let actual = syntax.table_key(&format!("{}{rest}", node.table));
-        known.get(&actual)?.contains(&node.unit).then(|| Named {
-            key: key.clone(),
-            written: ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&actual))),
-            home: writer_of(ctx.database, Arc::clone(&node.unit)),
-            is_renamed: true,
-        })
+        let name = syntax.table_key(&format!("{}{rest}", node.table));
+        let home = writer_of(ctx.database, Arc::clone(&node.unit));
+        known.get(&name)?.contains(&node.unit).then_some(Actual { name, home })
     })
+}
+
+/// A query that sets one sequence to what is computed, perhaps of rows: how that is computed first, and then set.
+#[derive(Debug)]
+pub(crate) struct ComputedSet {
+    /// The query for the values, in the place of the call.
+    pub(crate) query: String,
+    /// The call and what stands around it, in pieces between which the values stand.
+    pub(crate) head: String,
+    pub(crate) tail: String,
+}
+
+/// Such a query; `None` for another statement.
+pub(crate) fn computed_set(stmt: &Statement, calls: &[Call]) -> Option<ComputedSet> {
+    let ([call], 0) = (calls, stmt.parameters) else { return None };
+    let (Kind::Select(query), Verb::Set) = (&stmt.kind, call.verb) else { return None };
+    let QueryBody::Select(select) = &query.body else { return None };
+    let [SelectItem::Expr { expr, span: item, .. }] = &select.items[..] else { return None };
+    let Node::Function(function) = &expr.node else { return None };
+    let is_plain = expr.span == call.span && query.with.is_empty() && select.into.is_none();
+    let is_computed = |value: &Expr| !matches!(value.node, Node::Literal(_));
+    let [first, values @ ..] = &function.arguments[..] else { return None };
+    if !is_plain || select.from.is_empty() && !values.iter().any(is_computed) {
+        return None;
+    }
+    let text = &stmt.text;
+    let last = values.last()?;
+    let values = Span::new(values.first()?.span.start, last.span.end);
+    let (before, behind) =
+        (Span::new(0, item.start), Span::new(item.end, u32::try_from(text.len()).ok()?));
+    let query = format!("{}{}{}", before.of(text), values.of(text), behind.of(text));
+    let named = call.sequence.as_ref()?;
+    let name = Span::new(item.start, first.span.start).of(text);
+    let head = format!("SELECT {name}{}, ", named.written);
+    Some(ComputedSet { query, head, tail: Span::new(last.span.end, item.end).of(text).to_owned() })
 }
 
 /// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.

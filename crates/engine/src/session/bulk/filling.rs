@@ -89,7 +89,7 @@ pub(in crate::session) async fn filled(
     let plan = ready::single_plan(session, live, &listing, &Given::default(), Purpose::Run).await?;
     let insert = match filling {
         Filling::Made => insert,
-        Filling::Counted(_) | Filling::Numbered { .. } => {
+        Filling::Counted { .. } | Filling::Numbered { .. } => {
             let mut all = vec![column.clone()];
             all.extend(columns.iter().cloned());
             routing_insert(live, logic, &all)?
@@ -156,7 +156,7 @@ async fn count(
         });
         let Some(found) = found.await? else { return Err(refusal) };
         let counted = counter(session, live, &found.table).ok_or(refusal)?;
-        return Ok((found.column, Filling::Counted(counted)));
+        return Ok((found.column, Filling::Counted { counted, first: 0 }));
     }
     let wanting = find_out::find_out_until(session, live, None, |ctx| {
         Ok(plan::sequence_calls::wanting(ctx, target, &insert.text))
@@ -198,10 +198,11 @@ pub(in crate::session) async fn counted(
     let live = Arc::clone(&copy.live);
     let (sequence, left, size, last) = match &mut copy.filling {
         None | Some(Filling::Made) => return Ok(None),
-        Some(Filling::Counted(counted)) => {
-            let counted = Arc::clone(counted);
-            let numbers = numbered::drawn(session, &live, &counted, &[Row::Wanted]).await?;
-            return Ok(numbers.first().map(|number| Value::UInt(*number)));
+        Some(Filling::Counted { counted, first }) => {
+            let numbers = numbered::drawn(session, &live, counted, &[Row::Wanted]).await?;
+            let number = numbers.first().copied().unwrap_or_default();
+            *first = if *first == 0 { number } else { *first };
+            return Ok(Some(Value::UInt(number)));
         }
         Some(Filling::Numbered { sequence, left, size, last }) => (sequence, left, size, last),
     };
@@ -245,8 +246,11 @@ pub(in crate::session) async fn moves(
     session.place.handle().taken(moved).await.map(drop)
 }
 
-/// The last line has come: the session is told the last number that was used.
-pub(in crate::session) fn ends(session: &mut Session, copy: &CopyIn) {
+/// The last line has come: the session is told the last number of a sequence, and the first that was counted.
+pub(in crate::session) fn ends(session: &mut Session, copy: &mut CopyIn) {
+    if let Some(Filling::Counted { first, .. }) = &copy.filling {
+        copy.verb.key = *first;
+    }
     if let Some(Filling::Numbered { sequence, last: Some(last), .. }) = &copy.filling {
         let database = &copy.live.database.name;
         session.settings.sequence_values_mut().give(database, &sequence.key, Some(*last));

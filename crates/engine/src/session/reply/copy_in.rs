@@ -64,7 +64,11 @@ pub(in crate::session) enum Filling {
     /// The room that routes a line makes its value.
     Made,
     /// A ledger counts it.
-    Counted(Arc<Counted>),
+    Counted {
+        counted: Arc<Counted>,
+        /// The first number of all.
+        first: u64,
+    },
     /// A sequence counts it.
     Numbered {
         sequence: Named,

@@ -27,5 +27,7 @@ pub(in crate::session) mod sequence_calls;
 pub(in crate::session) mod set;
 pub(in crate::session) mod set_config;
 pub(in crate::session) mod set_modes;
+pub(in crate::session) mod set_value;
+pub(in crate::session) mod shard_sequences;
 pub(in crate::session) mod stand;
 pub(in crate::session) mod verbs;

@@ -2,6 +2,7 @@
 //! column out gets its numbers before it is planned; one that gives values moves the counter before it runs, as far as they lie where somebody else might count.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
@@ -35,6 +36,27 @@ pub(in crate::session) async fn counted(
 ) -> Result<(Statement, Given)> {
     let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Err(refusal) };
     let Some(counted) = counter(session, live, &found.table) else { return Err(refusal) };
+    counted.counter.is_wanted.store(true, Ordering::Relaxed);
+    match with_numbers(session, live, Asking { stmt, given, found, counted }).await? {
+        Some(own) => Ok(own),
+        None => Err(refusal),
+    }
+}
+
+/// An INSERT that wants numbers.
+struct Asking<'a> {
+    stmt: &'a Statement,
+    given: &'a Given,
+    found: CountedRows,
+    counted: Arc<Counted>,
+}
+
+async fn with_numbers(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    asking: Asking<'_>,
+) -> Result<Option<(Statement, Given)>> {
+    let Asking { stmt, given, found, counted } = asking;
     let rows = rows(&found)?;
     let numbers = drawn(session, live, &counted, &rows).await?;
     let mut own = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
@@ -54,34 +76,43 @@ pub(in crate::session) async fn counted(
             Want::Beyond(_) | Want::Nothing | Want::Computed => Value::Null,
         });
     }
-    let stmt = filled(session, live, stmt, (&found, values)).await?.ok_or(refusal)?;
-    Ok((stmt, own))
+    let stmt = filled(session, live, stmt, (&found, values)).await?;
+    Ok(stmt.map(|stmt| (stmt, own)))
 }
 
-/// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted is left to [`counted`].
+/// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with numbers, where it is known that nothing else makes
+/// them; else it is left to [`counted`].
 ///
 /// # Errors
 /// `Refused` for values that only a server knows, and what the ledger's unit says.
-pub(in crate::session) async fn moves(
+pub(in crate::session) async fn prepared(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &Given,
-) -> Result<()> {
+) -> Result<Option<(Statement, Given)>> {
     if live.database.dialect.counters().is_none() || !matches!(stmt.kind, Kind::Insert(_)) {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Ok(()) };
+    let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Ok(None) };
+    if found.wants.iter().all(|want| *want == Want::Nothing) {
+        return Ok(None);
+    }
+    let Some(counted) = counter(session, live, &found.table) else { return Ok(None) };
     let wanted = |want: &Want| matches!(want, Want::Number | Want::OfParameter(_));
-    if found.wants.iter().any(wanted) || found.wants.iter().all(|want| *want == Want::Nothing) {
-        return Ok(());
+    let is_wanted = found.wants.iter().any(wanted);
+    if is_wanted && !counted.counter.is_wanted.load(Ordering::Relaxed) {
+        return Ok(None);
     }
-    let Some(counted) = counter(session, live, &found.table) else { return Ok(()) };
-    let rows = rows(&found)?;
     if given.awaits_admission {
         admission::admit_change(session, live, stmt)?;
     }
-    drawn(session, live, &counted, &rows).await.map(drop)
+    if is_wanted {
+        return with_numbers(session, live, Asking { stmt, given, found, counted }).await;
+    }
+    let rows = rows(&found)?;
+    drawn(session, live, &counted, &rows).await?;
+    Ok(None)
 }
 
 /// A prepared INSERT with any numbers, for its description.

@@ -20,6 +20,7 @@ use crate::session::cursors::settle;
 use crate::session::given::Given;
 use crate::session::run::{admission, context, find_out};
 use crate::session::settings::sequence_values::Current;
+use crate::session::statement::set_value;
 
 /// Numbers that a statement takes, by sequence.
 type Taken = HashMap<String, std::vec::IntoIter<i64>>;
@@ -48,16 +49,24 @@ pub(in crate::session) async fn counted(
     if calls.is_empty() {
         return Ok(None);
     }
+    if let Some(set) = plan::sequence_calls::computed_set(stmt, &calls) {
+        if given.awaits_admission {
+            admission::admit_change(session, live, stmt)?;
+        }
+        let stmt = set_value::computed(session, live, set).await?;
+        let calls = found(session, live, &stmt, None).await?;
+        sees_uncounted(session, live, &calls);
+        return Ok(Some((stmt, own_of(given))));
+    }
     settle::settle_cursors(session).await?;
     if given.awaits_admission {
         admission::admit_change(session, live, stmt)?;
     }
     if sees_uncounted(session, live, &calls) {
         let renamed = renamed(&calls);
-        let given = || Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
         return match renamed.is_empty() {
             true => Ok(None),
-            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, given()))),
+            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, own_of(given)))),
         };
     }
     let taken = match is_run(&stmt.kind) {
@@ -69,8 +78,12 @@ pub(in crate::session) async fn counted(
         return Ok(None);
     }
     let stmt = with(session, live, stmt, &put)?;
-    let given = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
-    Ok(Some((stmt, given)))
+    Ok(Some((stmt, own_of(given))))
+}
+
+/// What comes with a statement that stands for the client's.
+fn own_of(given: &Given) -> Given {
+    Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() }
 }
 
 /// A prepared statement with any number in the place of those that it takes: what it takes and returns is the same.

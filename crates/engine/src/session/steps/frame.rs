@@ -306,7 +306,11 @@ pub(in crate::session) async fn write_step(
         Some((stmt, given)) => (stmt, given),
         None => (&stmt, given),
     };
-    Box::pin(numbered::moves(session, live, stmt, given)).await?;
+    let filled = Box::pin(numbered::prepared(session, live, stmt, given)).await?;
+    let (stmt, given) = match &filled {
+        Some((stmt, given)) => (stmt, given),
+        None => (stmt, given),
+    };
     let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
     let own: (Statement, Given);
     let (stmt, given, plan) = match planned {
