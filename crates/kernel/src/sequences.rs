@@ -4,6 +4,15 @@ use std::fmt::Debug;
 
 use crate::error::Result;
 
+/// What is asked of a sequence whose numbers may be kept by connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Afresh {
+    /// Gives a row if they are, and ascend.
+    pub keeps: String,
+    /// Has the connection forget those it keeps.
+    pub forget: &'static str,
+}
+
 /// How a family's servers give out the numbers of sequences.
 pub trait Sequences: Send + Sync + Debug {
     /// A query of so many rows, each with the next number of a sequence, which is named as the client's statement names it.
@@ -25,6 +34,11 @@ pub trait Sequences: Send + Sync + Debug {
     /// What names the sequence that counts a column of an actual table, in the place of a sequence's name: NULL where none does. The table has the first of
     /// these names that there is. `None` where columns are not counted by sequences.
     fn counter(&self, _tables: &[String], _column: &str) -> Option<String> {
+        None
+    }
+
+    /// How numbers are asked for that are not those which a connection has kept for itself; `None` where connections keep none.
+    fn afresh(&self, _sequence: &str) -> Option<Afresh> {
         None
     }
 

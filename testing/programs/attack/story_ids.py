@@ -6,7 +6,7 @@ import time
 
 from plain.house import CLIENTS, ERRORS, GLOBAL, Pando, case, direct, has, reset, skip, sources
 
-SECONDS, CLIENTS_EACH = 5, 10
+SECONDS, CLIENTS_EACH = 4, 10
 RULES = """rules:
 - !SHARDING
   tables:
@@ -129,6 +129,27 @@ def brought(instances):
         assert max(numbers("mariadb", "jobs")) == 100000, sorted(numbers("mariadb", "jobs"))[-5:]
 
 
+def kept(instances):
+    """A sequence whose numbers each connection keeps some of."""
+    instances.client(0).query("CREATE SEQUENCE kept CACHE 10")
+    told = [[] for _ in range(6)]
+
+    def take(own):
+        client = instances.client(0)
+        for n in range(60):
+            own.append(int(client.value("SELECT nextval('kept')")))
+
+    threads = [threading.Thread(target=take, args=(own,)) for own in told]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with case("numbers-that-connections-keep-ascend-in-each-session"):
+        for own in told:
+            assert own == sorted(set(own)), own
+        assert len({number for own in told for number in own}) == 360
+
+
 def main():
     for family in ("mariadb", "pg"):
         if not has(family):
@@ -141,7 +162,6 @@ def main():
             for text in TABLES[family]:
                 client.query(text)
             killed(instances)
-            if family == "mariadb":
-                brought(instances)
+            brought(instances) if family == "mariadb" else kept(instances)
         finally:
             instances.end()

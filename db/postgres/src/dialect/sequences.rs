@@ -1,7 +1,7 @@
 //! Numbers of PostgreSQL's sequences. <https://www.postgresql.org/docs/current/functions-sequence.html>
 
 use pando_kernel::error::{ErrorKind, Result, ServerError};
-use pando_kernel::sequences::Sequences;
+use pando_kernel::sequences::{Afresh, Sequences};
 
 use super::{Postgres, text_literal};
 
@@ -41,6 +41,14 @@ impl Sequences for Postgres {
             tables.join(", "),
             text_literal(column)
         ))
+    }
+
+    /// `CACHE`: <https://www.postgresql.org/docs/current/sql-createsequence.html>
+    fn afresh(&self, sequence: &str) -> Option<Afresh> {
+        let keeps = format!(
+            "SELECT 1 FROM pg_catalog.pg_sequence WHERE seqrelid = ({sequence})::pg_catalog.regclass AND seqcache > 1 AND seqincrement > 0"
+        );
+        Some(Afresh { keeps, forget: "DISCARD SEQUENCES" })
     }
 
     fn untold(&self, sequence: Option<&str>) -> Result<String> {

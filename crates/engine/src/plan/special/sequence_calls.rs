@@ -20,6 +20,9 @@ use crate::plan::{Planned, labels, rewrite};
 use super::catalogue::tables;
 use super::counted_rows;
 
+/// Names the sequence of a column.
+const SERIAL: &str = "pg_get_serial_sequence";
+
 /// What a call does with its sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
@@ -135,8 +138,10 @@ fn named(
     argument: &Expr,
 ) -> Result<Option<Named>> {
     let written = argument.span.of(&stmt.text);
-    if let Some((table, column)) = serial(argument) {
-        return Ok(owned(ctx, &last_part(table), column, written));
+    if let Some(serial) = serial(argument)
+        && let Some(named) = owned(ctx, known, serial, written)
+    {
+        return Ok(Some(named));
     }
     let name = match text(argument).or_else(|| bound(ctx, argument)) {
         Some(text) => last_part(text),
@@ -181,25 +186,25 @@ fn is_unbound(ctx: &Context<'_>, argument: &Expr) -> bool {
 fn serial(argument: &Expr) -> Option<(&str, &str)> {
     let Node::Function(call) = &unwrapped(argument).node else { return None };
     let [table, column] = &call.arguments[..] else { return None };
-    (call.plain_name() == "pg_get_serial_sequence").then_some((text(table)?, text(column)?))
+    (call.plain_name() == SERIAL).then_some((text(table)?, text(column)?))
 }
 
-/// The sequence that counts a column, wherever its table stands.
-fn owned(ctx: &Context<'_>, table: &str, column: &str, written: &str) -> Option<Named> {
-    let key = ctx.dialect.syntax().table_key(table);
-    let (rows, numbers) = (Vec::new(), Vec::new());
-    let filled = Filled { table: key, column: column.to_owned(), rows, numbers };
-    if let Some(named) = counter(ctx, &filled) {
+/// The sequence that counts a column, by the name that servers give it, or that stands with its table under another.
+fn owned(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    (table, column): (&str, &str),
+    written: &str,
+) -> Option<Named> {
+    let table = ctx.dialect.syntax().table_key(&last_part(table));
+    let key = format!("{table}_{column}_seq");
+    if let Some(named) = of_first_shard(ctx, known, key.clone()) {
         return Some(named);
     }
     let tables = ctx.catalog.tables()?;
-    let home = tables.get(&filled.table)?.first()?;
-    Some(Named {
-        key: format!("{}_{}_seq", filled.table, filled.column),
-        written: written.to_owned(),
-        home: writer_of(ctx.database, Arc::clone(home)),
-        is_renamed: false,
-    })
+    let home = known.get(&key).or_else(|| tables.get(&table))?.first()?;
+    let home = writer_of(ctx.database, Arc::clone(home));
+    Some(Named { key, written: written.to_owned(), home, is_renamed: false })
 }
 
 /// What is in parentheses and casts.
@@ -347,6 +352,7 @@ impl Places {
         visit::exprs(&stmt.kind, &mut |expr| {
             if let Node::Function(call) = &expr.node
                 && let Some(effects) = ctx.dialect.effects()
+                && call.plain_name() != SERIAL
                 && effects.may_give_rows(&call.plain_name())
             {
                 places.giving_rows.push(expr.span);

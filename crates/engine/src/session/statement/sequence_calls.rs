@@ -282,6 +282,23 @@ async fn draw(
     }
     let text = words(live)?.next(&sequence.written, count);
     let rows = ask::ask_dressed(session, live, &sequence.home, &text).await?;
-    let numbers: Vec<i64> = rows.iter().filter_map(|row| number(row)).collect();
-    Ok(numbers)
+    let numbers = numbers_of(&rows);
+    let told =
+        session.settings.sequence_values_mut().current(&live.database.name, Some(&sequence.key));
+    let falls =
+        matches!((told, numbers.first()), (Current::Told(last), Some(first)) if *first < last);
+    let Some(afresh) = words(live)?.afresh(&sequence.written).filter(|_| falls) else {
+        return Ok(numbers);
+    };
+    // Another connection has kept higher ones, and has given the session some.
+    if ask::ask_dressed(session, live, &sequence.home, &afresh.keeps).await?.is_empty() {
+        return Ok(numbers);
+    }
+    let texts = [afresh.forget, &text];
+    let rows = ask::ask_in_turn(session, live, &sequence.home, &texts).await?;
+    Ok(numbers_of(&rows))
+}
+
+fn numbers_of(rows: &[Vec<Value>]) -> Vec<i64> {
+    rows.iter().filter_map(|row| number(row)).collect()
 }
