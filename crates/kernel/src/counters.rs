@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use crate::dialect::Dialect;
 use crate::error::Result;
+use crate::sequences::Sequences;
 use crate::value::Value;
 
 /// What a counter's row says.
@@ -86,6 +88,11 @@ pub trait Counters: Send + Sync + Debug {
     /// # Errors
     /// `Internal` for a row of another form.
     fn read_own(&self, row: &[Value]) -> Result<u64>;
+}
+
+/// How a family's counters are kept; `None` where its servers do not count by tables.
+pub fn of(dialect: &dyn Dialect) -> Option<&dyn Counters> {
+    dialect.sequences().and_then(Sequences::counters)
 }
 
 /// For how long leased numbers may be given out, and what a row said may be gone by.

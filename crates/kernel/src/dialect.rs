@@ -127,11 +127,6 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
-    /// How columns are counted where servers count by tables, so that each shard would do it by itself; `None` where they do not.
-    fn counters(&self) -> Option<&dyn crate::counters::Counters> {
-        None
-    }
-
     /// What statements may reach beside the tables of their database; `None` where there is nothing beside.
     fn guard(&self) -> Option<&dyn Guard> {
         None

@@ -130,10 +130,6 @@ impl Language for MySql {
         Some(self)
     }
 
-    fn counters(&self) -> Option<&dyn pando_kernel::counters::Counters> {
-        Some(self)
-    }
-
     fn transfer(&self) -> Option<&dyn pando_kernel::transfer::Transfer> {
         Some(self)
     }

@@ -19,7 +19,7 @@ pub(super) struct Ledger<'a> {
 
 impl Ledger<'_> {
     fn words(&self) -> Result<&dyn Counters> {
-        let words = self.live.database.dialect.counters();
+        let words = pando_kernel::counters::of(self.live.database.dialect.as_ref());
         words.ok_or_else(|| Error::internal("a family without counters"))
     }
 

@@ -46,7 +46,7 @@ pub(crate) use special::catalogue::shown_at;
 use special::missing;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
-pub(crate) use special::{counted_rows, sequence_calls};
+pub(crate) use special::{computed_set, counted_rows, sequence_calls};
 use steps::chosen_rows;
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Context, DataNode, TableKind};
+use pando_kernel::feature::{Context, DataNode, SessionView, TableKind};
 use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::Edits;
@@ -94,7 +94,7 @@ fn want(ctx: &Context<'_>, value: &Expr) -> Want {
         Node::Default => Want::Number,
         Node::Parameter(at) => match (ctx.parameters, ctx.parameter(*at)) {
             (None, _) => Want::Nothing,
-            (_, Some(value)) => match of_value(ctx.session.keeps_zero, value) {
+            (_, Some(value)) => match of_value(ctx.session, value) {
                 Want::Number => Want::OfParameter(*at),
                 want => want,
             },
@@ -105,16 +105,17 @@ fn want(ctx: &Context<'_>, value: &Expr) -> Want {
             other => other,
         },
         Node::Literal(Literal::Typed(..)) => Want::Computed,
-        Node::Literal(literal) => Value::of_literal(literal)
-            .map_or(Want::Computed, |value| of_value(ctx.session.keeps_zero, &value)),
+        Node::Literal(literal) => {
+            Value::of_literal(literal).map_or(Want::Computed, |value| of_value(ctx.session, &value))
+        }
         _ => Want::Computed,
     }
 }
 
 /// What a value wants. Zero stands for a number, unless the session keeps it.
-pub(crate) fn of_value(keeps_zero: bool, value: &Value) -> Want {
+pub(crate) fn of_value(view: &SessionView, value: &Value) -> Want {
     let of_number = |number: i128| match (number, u64::try_from(number)) {
-        (0, _) if keeps_zero => Want::Nothing,
+        (0, _) if view.keeps_zero => Want::Nothing,
         (0, _) => Want::Number,
         (_, Ok(number)) => Want::Beyond(number),
         (_, Err(_)) => Want::Nothing,

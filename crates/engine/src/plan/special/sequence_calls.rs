@@ -138,8 +138,8 @@ fn named(
     argument: &Expr,
 ) -> Result<Option<Named>> {
     let written = argument.span.of(&stmt.text);
-    if let Some(serial) = serial(argument)
-        && let Some(named) = owned(ctx, known, serial, written)
+    if let Some(serial) = Serial::of(argument)
+        && let Some(named) = serial.sequence(ctx, known, written)
     {
         return Ok(Some(named));
     }
@@ -182,29 +182,36 @@ fn is_unbound(ctx: &Context<'_>, argument: &Expr) -> bool {
     ctx.parameters.is_none() && matches!(unwrapped(argument).node, Node::Parameter(_))
 }
 
-/// Table and column of `pg_get_serial_sequence('table', 'column')`.
-fn serial(argument: &Expr) -> Option<(&str, &str)> {
-    let Node::Function(call) = &unwrapped(argument).node else { return None };
-    let [table, column] = &call.arguments[..] else { return None };
-    (call.plain_name() == SERIAL).then_some((text(table)?, text(column)?))
+/// `pg_get_serial_sequence('table', 'column')`.
+struct Serial<'a> {
+    table: &'a str,
+    column: &'a str,
 }
 
-/// The sequence that counts a column, by the name that servers give it, or that stands with its table under another.
-fn owned(
-    ctx: &Context<'_>,
-    known: &HashMap<String, Vec<UnitName>>,
-    (table, column): (&str, &str),
-    written: &str,
-) -> Option<Named> {
-    let table = ctx.dialect.syntax().table_key(&last_part(table));
-    let key = format!("{table}_{column}_seq");
-    if let Some(named) = of_first_shard(ctx, known, key.clone()) {
-        return Some(named);
+impl<'a> Serial<'a> {
+    fn of(argument: &'a Expr) -> Option<Self> {
+        let Node::Function(call) = &unwrapped(argument).node else { return None };
+        let [table, column] = &call.arguments[..] else { return None };
+        (call.plain_name() == SERIAL).then_some(Self { table: text(table)?, column: text(column)? })
     }
-    let tables = ctx.catalog.tables()?;
-    let home = known.get(&key).or_else(|| tables.get(&table))?.first()?;
-    let home = writer_of(ctx.database, Arc::clone(home));
-    Some(Named { key, written: written.to_owned(), home, is_renamed: false })
+
+    /// The sequence that counts the column, by the name that servers give it, or that stands with its table under another.
+    fn sequence(
+        &self,
+        ctx: &Context<'_>,
+        known: &HashMap<String, Vec<UnitName>>,
+        written: &str,
+    ) -> Option<Named> {
+        let table = ctx.dialect.syntax().table_key(&last_part(self.table));
+        let key = format!("{table}_{}_seq", self.column);
+        if let Some(named) = of_first_shard(ctx, known, key.clone()) {
+            return Some(named);
+        }
+        let tables = ctx.catalog.tables()?;
+        let home = known.get(&key).or_else(|| tables.get(&table))?.first()?;
+        let home = writer_of(ctx.database, Arc::clone(home));
+        Some(Named { key, written: written.to_owned(), home, is_renamed: false })
+    }
 }
 
 /// What is in parentheses and casts.
@@ -257,41 +264,6 @@ fn shard_of(
         let home = writer_of(ctx.database, Arc::clone(&node.unit));
         known.get(&name)?.contains(&node.unit).then_some(Actual { name, home })
     })
-}
-
-/// A query that sets one sequence to what is computed, perhaps of rows: how that is computed first, and then set.
-#[derive(Debug)]
-pub(crate) struct ComputedSet {
-    /// The query for the values, in the place of the call.
-    pub(crate) query: String,
-    /// The call and what stands around it, in pieces between which the values stand.
-    pub(crate) head: String,
-    pub(crate) tail: String,
-}
-
-/// Such a query; `None` for another statement.
-pub(crate) fn computed_set(stmt: &Statement, calls: &[Call]) -> Option<ComputedSet> {
-    let ([call], 0) = (calls, stmt.parameters) else { return None };
-    let (Kind::Select(query), Verb::Set) = (&stmt.kind, call.verb) else { return None };
-    let QueryBody::Select(select) = &query.body else { return None };
-    let [SelectItem::Expr { expr, span: item, .. }] = &select.items[..] else { return None };
-    let Node::Function(function) = &expr.node else { return None };
-    let is_plain = expr.span == call.span && query.with.is_empty() && select.into.is_none();
-    let is_computed = |value: &Expr| !matches!(value.node, Node::Literal(_));
-    let [first, values @ ..] = &function.arguments[..] else { return None };
-    if !is_plain || select.from.is_empty() && !values.iter().any(is_computed) {
-        return None;
-    }
-    let text = &stmt.text;
-    let last = values.last()?;
-    let values = Span::new(values.first()?.span.start, last.span.end);
-    let (before, behind) =
-        (Span::new(0, item.start), Span::new(item.end, u32::try_from(text.len()).ok()?));
-    let query = format!("{}{}{}", before.of(text), values.of(text), behind.of(text));
-    let named = call.sequence.as_ref()?;
-    let name = Span::new(item.start, first.span.start).of(text);
-    let head = format!("SELECT {name}{}, ", named.written);
-    Some(ComputedSet { query, head, tail: Span::new(last.span.end, item.end).of(text).to_owned() })
 }
 
 /// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.

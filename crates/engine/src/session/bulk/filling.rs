@@ -104,7 +104,9 @@ async fn moving(
     live: &Arc<LiveDatabase>,
     lines: &Lines<'_>,
 ) -> Result<Option<Moving>> {
-    if live.database.dialect.counters().is_none() || lines.plan.units.len() < 2 {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
+        || lines.plan.units.len() < 2
+    {
         return Ok(None);
     }
     let counts = |ctx: &Context<'_>| {
@@ -150,7 +152,7 @@ async fn count(
     refusal: Error,
 ) -> Result<(String, Filling)> {
     let Kind::Insert(target) = &insert.kind else { return Err(refusal) };
-    if live.database.dialect.counters().is_some() {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_some() {
         let found = find_out::find_out_until(session, live, None, |ctx| {
             Ok(plan::counted_rows::wants(ctx, target, &insert.text))
         });
@@ -225,7 +227,7 @@ pub(in crate::session) async fn moves(
     brings: Option<&Value>,
 ) -> Result<()> {
     let (Some(value), Some(moving)) = (brings, &copy.moving) else { return Ok(()) };
-    let row = match plan::counted_rows::of_value(copy.view.keeps_zero, value) {
+    let row = match plan::counted_rows::of_value(&copy.view, value) {
         Want::Beyond(value) => Row::Given(value),
         Want::Nothing => return Ok(()),
         Want::Number | Want::OfParameter(_) | Want::Computed => {

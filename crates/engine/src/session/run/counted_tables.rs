@@ -17,7 +17,7 @@ pub(in crate::session) fn counter(
     live: &LiveDatabase,
     table: &str,
 ) -> Option<Arc<Counted>> {
-    live.database.dialect.counters()?;
+    pando_kernel::counters::of(live.database.dialect.as_ref())?;
     live.counters.table(table, || {
         context::in_context(session, live, None, |ctx| plan::counted_rows::counted(ctx, table))
     })

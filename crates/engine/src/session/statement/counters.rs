@@ -36,7 +36,7 @@ pub(in crate::session) async fn counted(
     given: &Given,
     refusal: Error,
 ) -> Result<(Statement, Given)> {
-    if live.database.dialect.counters().is_some() {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_some() {
         return numbered::counted(session, live, stmt, given, refusal).await;
     }
     let mut columns = wanting(session, live, stmt).await?;
@@ -66,7 +66,7 @@ pub(in crate::session) async fn describable(
     prepared: &Arc<Prepared>,
     refusal: Error,
 ) -> Result<Arc<Prepared>> {
-    if live.database.dialect.counters().is_some() {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_some() {
         return numbered::describable(session, live, prepared, refusal).await;
     }
     let mut columns = wanting(session, live, &prepared.statement).await?;

@@ -76,7 +76,8 @@ async fn with_numbers(
             Want::Beyond(_) | Want::Nothing | Want::Computed => Value::Null,
         });
     }
-    let stmt = filled(session, live, stmt, (&found, values)).await?;
+    let keys = GeneratedKeys { column: found.column, values };
+    let stmt = filled(session, live, stmt, &keys).await?;
     Ok(stmt.map(|stmt| (stmt, own)))
 }
 
@@ -91,7 +92,9 @@ pub(in crate::session) async fn prepared(
     stmt: &Statement,
     given: &Given,
 ) -> Result<Option<(Statement, Given)>> {
-    if live.database.dialect.counters().is_none() || !matches!(stmt.kind, Kind::Insert(_)) {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
+        || !matches!(stmt.kind, Kind::Insert(_))
+    {
         return Ok(None);
     }
     let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Ok(None) };
@@ -129,7 +132,8 @@ pub(in crate::session) async fn describable(
     let Some(found) = wants(session, live, stmt, None).await? else { return Err(refusal) };
     let value = |want: &Want| if *want == Want::Number { Value::Int(1) } else { Value::Null };
     let values = found.wants.iter().map(value).collect();
-    let stmt = filled(session, live, stmt, (&found, values)).await?.ok_or(refusal)?;
+    let keys = GeneratedKeys { column: found.column, values };
+    let stmt = filled(session, live, stmt, &keys).await?.ok_or(refusal)?;
     let text = Arc::clone(&stmt.text);
     Ok(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec())))
 }
@@ -197,14 +201,13 @@ async fn filled(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    (found, values): (&CountedRows, Vec<Value>),
+    keys: &GeneratedKeys,
 ) -> Result<Option<Statement>> {
-    if values.iter().all(Value::is_null) {
+    if keys.values.iter().all(Value::is_null) {
         return Ok(Some(stmt.clone()));
     }
-    let keys = GeneratedKeys { column: found.column.clone(), values };
     let text = find_out::find_out_until(session, live, None, |ctx| {
-        plan::counted_rows::filled(ctx, stmt, &keys)
+        plan::counted_rows::filled(ctx, stmt, keys)
     });
     let Some(text) = text.await? else { return Ok(None) };
     let parsed = pando_sql::parse(&text, live.database.dialect.syntax());

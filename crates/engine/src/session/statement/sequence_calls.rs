@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::request::Prepared;
-use pando_kernel::sequences::Sequences;
+use pando_kernel::sequences::{Draw, Sequences, Stands};
 use pando_sql::Span;
 use pando_sql::ast::{Kind, Statement};
 
@@ -49,7 +49,7 @@ pub(in crate::session) async fn counted(
     if calls.is_empty() {
         return Ok(None);
     }
-    if let Some(set) = plan::sequence_calls::computed_set(stmt, &calls) {
+    if let Some(set) = plan::computed_set::computed_set(stmt, &calls) {
         if given.awaits_admission {
             admission::admit_change(session, live, stmt)?;
         }
@@ -202,7 +202,7 @@ fn literals(
 }
 
 fn literal(words: &dyn Sequences, call: &Call, number: i64) -> String {
-    if call.shown { words.shown(number) } else { words.number(number) }
+    words.number(number, if call.shown { Stands::Shown } else { Stands::Inside })
 }
 
 /// The numbers that the calls take, by sequence, each asked for at once.
@@ -280,21 +280,21 @@ async fn draw(
             "insert fewer rows at once",
         ));
     }
-    let text = words(live)?.next(&sequence.written, count);
-    let rows = ask::ask_dressed(session, live, &sequence.home, &text).await?;
+    let Draw { query, afresh } = words(live)?.next(&sequence.written, count);
+    let rows = ask::ask_dressed(session, live, &sequence.home, &query).await?;
     let numbers = numbers_of(&rows);
     let told =
         session.settings.sequence_values_mut().current(&live.database.name, Some(&sequence.key));
     let falls =
         matches!((told, numbers.first()), (Current::Told(last), Some(first)) if *first < last);
-    let Some(afresh) = words(live)?.afresh(&sequence.written).filter(|_| falls) else {
+    let Some(afresh) = afresh.filter(|_| falls) else {
         return Ok(numbers);
     };
     // Another connection has kept higher ones, and has given the session some.
     if ask::ask_dressed(session, live, &sequence.home, &afresh.keeps).await?.is_empty() {
         return Ok(numbers);
     }
-    let texts = [afresh.forget, &text];
+    let texts = [afresh.forget, &query];
     let rows = ask::ask_in_turn(session, live, &sequence.home, &texts).await?;
     Ok(numbers_of(&rows))
 }

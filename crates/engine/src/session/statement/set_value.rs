@@ -9,7 +9,7 @@ use pando_kernel::{Columns, Value};
 use pando_sql::ast::Statement;
 
 use crate::plan;
-use crate::plan::sequence_calls::ComputedSet;
+use crate::plan::computed_set::ComputedSet;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
