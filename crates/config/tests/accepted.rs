@@ -95,7 +95,7 @@ fn the_global_sections_of_today_load() {
     let protocol = global.props.frontend_protocol.as_ref().map(|protocol| protocol.value);
     assert_eq!(protocol, Some(Protocol::Postgres));
     assert_eq!(global.props.frontend_ssl_versions, ["TLSv1.3"]);
-    assert_eq!(configuration.warnings.len(), 3, "{:?}", configuration.warnings);
+    assert_eq!(configuration.warnings.len(), 4, "{:?}", configuration.warnings);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod aside;
 mod catalog;
 mod clock;
 mod copy_rows;
+mod counters;
 mod doubts;
 mod effects;
 mod evaluate;

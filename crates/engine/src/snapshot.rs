@@ -14,6 +14,7 @@ use pando_pool::Pool;
 use pando_transaction::xa::Way;
 
 use crate::catalog::UnitCatalog;
+use crate::counters::Book;
 use crate::doubts::Doubts;
 use crate::templates::{self, Templates};
 
@@ -101,6 +102,8 @@ pub struct LiveDatabase {
     pub(crate) together: Arc<crate::recovery::Together>,
     /// Tables whose rows nobody has looked at yet.
     pub(crate) doubts: Arc<Doubts>,
+    /// What was leased of the counters of its sharded tables.
+    pub(crate) counters: Arc<Book>,
 }
 
 impl LiveDatabase {
@@ -135,6 +138,7 @@ impl LiveDatabase {
             names: OnceLock::new(),
             together: Arc::default(),
             doubts: Arc::default(),
+            counters: Arc::default(),
         }
     }
 
@@ -215,6 +219,7 @@ impl LiveDatabase {
                 moved: crate::rule_change::Known::default(),
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
+                counters: Arc::clone(&self.counters),
             })
         });
         Arc::clone(live)

@@ -198,6 +198,8 @@ pub struct SessionView {
     pub connections_per_query: usize,
     /// The statement is only looked at, for what it concerns and answers; nothing of it runs.
     pub describes: bool,
+    /// Zero in a counted column is a value like others, where it stands for a number else.
+    pub keeps_zero: bool,
     /// It is one of several statements that a client's statement runs as: what time it is was settled with the first.
     pub keeps_time: bool,
     /// What it reads is to be one state of all units, of which copies have no part.

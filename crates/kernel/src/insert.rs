@@ -38,12 +38,13 @@ pub fn uneven_row(dialect: &dyn Dialect, row: usize) -> Error {
     .into()
 }
 
-/// The columns, of all that a table is known to have, that an INSERT's rows of `width` values are for when it lists none: PostgreSQL lets the last ones of a row away.
+/// The columns, of all that a table is known to have, that an INSERT's rows of `width` values are for when it lists none: PostgreSQL lets the last ones of a row away, MySQL all of them.
 pub fn by_place<'a>(
     dialect: &dyn Dialect,
     known: &'a [TableColumn],
     width: usize,
 ) -> impl Iterator<Item = &'a str> {
-    let count = if dialect.syntax().fold == Fold::Lower { width } else { known.len() };
+    let may_be_short = dialect.syntax().fold == Fold::Lower || width == 0;
+    let count = if may_be_short { width } else { known.len() };
     known.iter().filter(|column| !column.invisible).take(count).map(|column| &*column.name)
 }

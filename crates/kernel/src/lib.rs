@@ -12,6 +12,7 @@ pub mod changes;
 pub mod channel;
 pub mod clock;
 pub mod column;
+pub mod counters;
 pub mod dialect;
 pub mod effects;
 pub mod error;

@@ -2,20 +2,43 @@
 
 use std::fmt::Debug;
 
+use crate::counters::Counters;
 use crate::error::Result;
+
+/// How numbers are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draw {
+    /// A query whose rows have one each.
+    pub query: String,
+    /// How others are had than those which a connection has kept for itself; `None` where connections keep none.
+    pub afresh: Option<Afresh>,
+}
+
+/// Where a number stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// Among other values.
+    Inside,
+    /// In a column of a query, whose type is that of the call.
+    Shown,
+}
+
+/// What is asked of a sequence whose numbers may be kept by connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Afresh {
+    /// Gives a row if they are, and ascend.
+    pub keeps: String,
+    /// Has the connection forget those it keeps.
+    pub forget: &'static str,
+}
 
 /// How a family's servers give out the numbers of sequences.
 pub trait Sequences: Send + Sync + Debug {
-    /// A query of so many rows, each with the next number of a sequence, which is named as the client's statement names it.
-    fn next(&self, sequence: &str, count: usize) -> String;
+    /// How so many numbers are asked for of a sequence, which is named as the client's statement names it.
+    fn next(&self, sequence: &str, count: usize) -> Draw;
 
     /// A number in a statement's text, where it stands for a call.
-    fn number(&self, number: i64) -> String;
-
-    /// The same in a column of a query: of the type that the call has.
-    fn shown(&self, number: i64) -> String {
-        self.number(number)
-    }
+    fn number(&self, number: i64, stands: Stands) -> String;
 
     /// A query whose rows are statements that make a sequence anew as it stands, one text each; `None` where sequences belong to no table.
     fn definition(&self, _sequence: &str) -> Option<String> {
@@ -25,6 +48,11 @@ pub trait Sequences: Send + Sync + Debug {
     /// What names the sequence that counts a column of an actual table, in the place of a sequence's name: NULL where none does. The table has the first of
     /// these names that there is. `None` where columns are not counted by sequences.
     fn counter(&self, _tables: &[String], _column: &str) -> Option<String> {
+        None
+    }
+
+    /// How columns are counted where servers count by tables, so that each shard would do it by itself; `None` where they do not.
+    fn counters(&self) -> Option<&dyn Counters> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 mod alone;
 mod clock;
+mod counters;
 mod effects;
 mod folding;
 mod health;

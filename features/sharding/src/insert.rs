@@ -362,6 +362,7 @@ fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
         |value: &Value| value::number(value) == Some(pando_inline::number::Number::Small(0));
     asks_for_key(asked, expr)
         || asked.ctx.dialect.syntax().fold == Fold::Keep
+            && !asked.ctx.session.keeps_zero
             && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
 }
 

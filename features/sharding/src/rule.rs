@@ -76,10 +76,6 @@ impl Rule {
                 Err(problem) => problems.push(problem),
             }
         }
-        for (_, sequence) in config.key_sequences.iter() {
-            let message = "keys that come from a sequence are not supported; generate a column";
-            problems.push(sequence.sequence.at.problem(message));
-        }
         // Bindings are only looked at when their tables are there, or every one of them would be missed again.
         if problems.is_empty() {
             for (group, config) in config.binding_tables.iter().enumerate() {

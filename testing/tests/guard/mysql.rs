@@ -194,7 +194,7 @@ fn no_statement_of_anybody_reaches_a_ledger() {
     let product = Product {
         templates: TABLES,
         others: LEDGERS,
-        marks: &["pando_unit", "pando_decision", "pando_undo", "pando_row_lock"],
+        marks: &["pando_unit", "pando_counter", "pando_decision", "pando_undo", "pando_row_lock"],
         own: "items",
         by: &ALL,
     };

@@ -102,6 +102,11 @@ const OWN: &[Own] = &[
         why: "its collations call other spellings equal as a rule, and weigh the same on every server",
     },
     Own {
+        family: "mysql",
+        modules: &["dialect/counters"],
+        why: "its tables count by themselves; PostgreSQL's have sequences",
+    },
+    Own {
         family: "postgres",
         modules: &["dialect/oids", "dialect/takes", "dialect/type_name"],
         why: "its types have names in the statements, numbers in replies, and decide what is taken as it is",

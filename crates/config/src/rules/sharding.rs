@@ -158,6 +158,8 @@ impl Sharding {
                 let key = KeyGenerate { at, column, generator: Some(generator) };
                 self.give_key(&table, key, fields.report());
             } else if let Some(sequence) = sequence {
+                let message = "the generator has no effect: the sequence itself counts, for all shards and instances";
+                fields.report().warn(at.problem(message));
                 self.key_sequences.push(name, KeySequence { table, sequence, generator });
             } else {
                 let message = "a key of a sequence needs `keyGenerateSequence`";

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Columns, Format, Value};
 
-use super::change::{Changed, FieldChanges, Standing, bounded};
+use super::change::{Changed, FieldChanges, Standing, bounded, raw};
 use super::{MAX_RECORD, malformed};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
@@ -157,6 +157,28 @@ pub(super) fn fields(tuple: &[u8], columns: Option<&Columns>) -> Result<Vec<Valu
         values.push(value.unwrap_or_else(|| Value::Bytes(raw.to_vec().into())));
     }
     Ok(values)
+}
+
+/// A whole tuple with a further field in front, whose one column is given.
+///
+/// # Errors
+/// `Value` for a value that its type cannot hold, `TooLarge` for a tuple over 64 MiB.
+pub(super) fn led(tuple: &[u8], value: &Value, column: Option<&Columns>) -> Result<Bytes> {
+    let missing = || Error::internal("a field of no column");
+    let columns = column.ok_or_else(missing)?;
+    let mut column = columns.list.first().ok_or_else(missing)?.clone();
+    column.format = Format::Binary;
+    let (count, fields) = tuple
+        .split_first_chunk::<2>()
+        .ok_or_else(|| Error::internal("a tuple without its fields"))?;
+    let count = i16::from_be_bytes(*count)
+        .checked_add(1)
+        .ok_or_else(|| ErrorKind::TooLarge("a tuple has too many fields".into()))?;
+    let mut out = BytesMut::with_capacity(tuple.len() + 12);
+    out.extend_from_slice(&count.to_be_bytes());
+    put_field(raw(columns, column, value)?.as_deref(), &mut out)?;
+    out.extend_from_slice(fields);
+    bounded(out)
 }
 
 /// A whole tuple with some of its fields written anew; all others keep their bytes.

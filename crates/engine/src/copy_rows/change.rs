@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use pando_kernel::changes::{Turn, TurnedField};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::row::Cell;
-use pando_kernel::{CellTurn, Columns, Format, Value};
+use pando_kernel::{CellTurn, Column, Columns, Format, Value};
 
 use super::MAX_RECORD;
 
@@ -195,14 +195,7 @@ impl FieldChanges {
         let column = columns.list.get(standing.into);
         let mut column = column.ok_or_else(|| Error::internal("a field of no column"))?.clone();
         column.format = format;
-        let list = [column];
-        let (mut frame, mut fields) = (BytesMut::new(), Vec::new());
-        let written = columns.codec.write(&list, &[Cell::Value(value)], &mut frame);
-        written.map_err(|error| self.named(standing.change, error))?;
-        let (_, body) = columns.codec.next(&frame)?;
-        columns.codec.fields(&list, &body, &mut fields)?;
-        let range = fields.into_iter().next().flatten();
-        Ok(range.and_then(|range| body.get(range)).map(<[u8]>::to_vec))
+        raw(columns, column, value).map_err(|error| self.named(standing.change, error))
     }
 
     /// Says which column a value is of that cannot be turned.
@@ -214,6 +207,20 @@ impl FieldChanges {
             _ => error,
         }
     }
+}
+
+/// A value as a column of these has it.
+///
+/// # Errors
+/// `Value` for one that its type cannot hold.
+pub(super) fn raw(columns: &Columns, column: Column, value: &Value) -> Result<Option<Vec<u8>>> {
+    let list = [column];
+    let (mut frame, mut fields) = (BytesMut::new(), Vec::new());
+    columns.codec.write(&list, &[Cell::Value(value)], &mut frame)?;
+    let (_, body) = columns.codec.next(&frame)?;
+    columns.codec.fields(&list, &body, &mut fields)?;
+    let range = fields.into_iter().next().flatten();
+    Ok(range.and_then(|range| body.get(range)).map(<[u8]>::to_vec))
 }
 
 /// A record, unless it has grown beyond what a record may be.

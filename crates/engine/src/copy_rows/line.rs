@@ -258,6 +258,23 @@ impl Lines {
         Err(Error::internal("a line without an end"))
     }
 
+    /// The line with a further field in front.
+    ///
+    /// # Errors
+    /// `Value` for a value that the form has no way to write.
+    pub(super) fn led(&self, line: &[u8], value: &Value) -> Result<Bytes> {
+        let form = self.form();
+        let prefix = if line.starts_with(&form.starting) { form.starting.len() } else { 0 };
+        let mut out = BytesMut::with_capacity(line.len() + 24);
+        out.extend_from_slice(&line[..prefix]);
+        let text = text_of(form, value)?;
+        let quoting = Quoting { is_single: false, is_forced: false };
+        stored_field(form, text.as_deref(), quoting, &mut out)?;
+        out.extend_from_slice(&form.field);
+        out.extend_from_slice(&line[prefix..]);
+        bounded(out)
+    }
+
     /// What a field becomes, with marks between.
     fn write_changed(
         &self,

@@ -14,6 +14,7 @@ mod retell;
 mod splice;
 mod step;
 mod write;
+mod written;
 
 use bytes::Bytes;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
@@ -90,18 +91,6 @@ impl Records {
         }
     }
 
-    /// A record with some of its fields written anew.
-    ///
-    /// # Errors
-    /// `Value` for a field that cannot be turned or written, `TooLarge` for a record over 64 MiB, and the server's own
-    /// error for quotes that do not end.
-    pub(crate) fn changed(&self, record: &[u8], changes: &FieldChanges) -> Result<Changed> {
-        match self {
-            Self::Lines(lines) => lines.changed(record, changes),
-            Self::Tuples(_) => binary::changed(record, changes),
-        }
-    }
-
     /// The character set in which the server reads the lines, where the statement does not say.
     ///
     /// # Errors
@@ -109,17 +98,6 @@ impl Records {
     pub(crate) fn reads_as(&mut self, charset: &str) -> Result<()> {
         match self {
             Self::Lines(lines) => lines.reads_as(charset),
-            Self::Tuples(_) => Ok(()),
-        }
-    }
-
-    /// Refuses a form in which not all values can be written.
-    ///
-    /// # Errors
-    /// `Refused`.
-    pub(crate) fn check_writable(&self) -> Result<()> {
-        match self {
-            Self::Lines(lines) => lines.check_writable(),
             Self::Tuples(_) => Ok(()),
         }
     }

@@ -337,8 +337,11 @@ pub(in crate::plan) fn generated_keys(
                 let Some(value) = literal(i) else { continue };
                 match listed.and_then(|at| row.value(at, text, ctx.dialect.syntax())) {
                     Some(expr) => edits.replace(expr.span, value),
-                    None => edits
-                        .replace(Span::at(row.span.end.saturating_sub(1)), format!(", {value}")),
+                    None => {
+                        let comma = if row.width() == 0 { "" } else { ", " };
+                        let end = Span::at(row.span.end.saturating_sub(1));
+                        edits.replace(end, format!("{comma}{value}"));
+                    }
                 }
             }
         }
@@ -360,9 +363,11 @@ pub(in crate::plan) fn generated_keys(
             return Err(Error::internal("keys were generated for an INSERT without rows"));
         }
     }
-    if listed.is_none() && insert.columns.is_some() {
+    if let (None, Some(columns)) = (listed, &insert.columns) {
         let name = ctx.dialect.quote(&keys.column);
-        edits.replace(Span::at(insert.columns_span.end.saturating_sub(1)), format!(", {name}"));
+        let comma = if columns.is_empty() { "" } else { ", " };
+        let end = Span::at(insert.columns_span.end.saturating_sub(1));
+        edits.replace(end, format!("{comma}{name}"));
     }
     Ok(())
 }

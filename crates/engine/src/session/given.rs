@@ -46,6 +46,8 @@ pub(in crate::session) struct Given {
     pub(in crate::session) retells: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
+    /// The first number that was counted for its rows; 0 where none was.
+    pub(in crate::session) first_number: u64,
 }
 
 /// A statement of a text that waits for its turn.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use pando_kernel::TransactionType;
 use pando_kernel::error::Result;
 use pando_kernel::runtime::LONG;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
 
@@ -26,7 +26,9 @@ use crate::session::run::{entry, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
-use crate::session::statement::{bring, counters, cursor, local, own_rows, sequence_calls};
+use crate::session::statement::{
+    bring, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
+};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -134,6 +136,13 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
             return Box::pin(run_counted(session, &counted, &mut own)).await;
         }
     }
+    if let Some(name) = shard_sequences::altered(stmt) {
+        let live = session.place.live()?;
+        let renamed = shard_sequences::renamed(session, &live, stmt, name);
+        if let Some(renamed) = Box::pin(renamed).await? {
+            return run_counted(session, &renamed, &mut shard_sequences::given_of(given)).await;
+        }
+    }
     if bring::gives_away(stmt) {
         let live = session.place.live()?;
         Box::pin(bring::bring(session, &live, stmt, given)).await?;
@@ -143,6 +152,13 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
 
 /// Runs a statement that has the numbers it takes of sequences, as far as it can be told them.
 async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    if matches!(stmt.kind, Kind::Insert(_)) {
+        let live = session.place.live()?;
+        let filled = Box::pin(numbered::prepared(session, &live, stmt, given)).await?;
+        if let Some((filled, mut own)) = filled {
+            return Box::pin(run_filled(session, &filled, &mut own)).await;
+        }
+    }
     let ran = match on_units::run(session, stmt, given).await {
         Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
             let live = session.place.live()?;
@@ -150,7 +166,15 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
             let (counted, mut own) = Box::pin(counted).await?;
             return Box::pin(run_filled(session, &counted, &mut own)).await;
         }
-        ran => ran?,
+        Err(error) => {
+            let Some(name) = shard_sequences::missed(stmt, &error) else { return Err(error) };
+            let live = session.place.live()?;
+            let renamed = shard_sequences::renamed(session, &live, stmt, name);
+            let Some(renamed) = Box::pin(renamed).await? else { return Err(error) };
+            let mut own = shard_sequences::given_of(given);
+            return Box::pin(run_filled(session, &renamed, &mut own)).await;
+        }
+        Ok(ran) => ran,
     };
     take_steps(session, stmt, given, ran).await
 }

@@ -1,8 +1,8 @@
 //! The names that the guard of MySQL and MariaDB knows. Lists are in lower case.
 
 /// The tables of the ledgers.
-pub(crate) const LEDGER: [&str; 4] =
-    ["pando_decision", "pando_row_lock", "pando_undo", "pando_unit"];
+pub(crate) const LEDGER: [&str; 5] =
+    ["pando_counter", "pando_decision", "pando_row_lock", "pando_undo", "pando_unit"];
 
 /// What in the database `mysql` may be read by everybody: what servers ship with. The beginnings of names.
 pub(super) const SHIPPED: [&str; 2] = ["help_", "time_zone"];

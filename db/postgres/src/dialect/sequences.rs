@@ -1,21 +1,26 @@
 //! Numbers of PostgreSQL's sequences. <https://www.postgresql.org/docs/current/functions-sequence.html>
 
 use pando_kernel::error::{ErrorKind, Result, ServerError};
-use pando_kernel::sequences::Sequences;
+use pando_kernel::sequences::{Afresh, Draw, Sequences, Stands};
 
 use super::{Postgres, text_literal};
 
 impl Sequences for Postgres {
-    fn next(&self, sequence: &str, count: usize) -> String {
-        match count {
+    /// Connections keep numbers by `CACHE`: <https://www.postgresql.org/docs/current/sql-createsequence.html>
+    fn next(&self, sequence: &str, count: usize) -> Draw {
+        let query = match count {
             1 => format!("SELECT pg_catalog.nextval({sequence})"),
             _ => format!(
                 "SELECT pg_catalog.nextval({sequence}) FROM pg_catalog.generate_series(1, {count})"
             ),
-        }
+        };
+        let keeps = format!(
+            "SELECT 1 FROM pg_catalog.pg_sequence WHERE seqrelid = ({sequence})::pg_catalog.regclass AND seqcache > 1 AND seqincrement > 0"
+        );
+        Draw { query, afresh: Some(Afresh { keeps, forget: "DISCARD SEQUENCES" }) }
     }
 
-    fn number(&self, number: i64) -> String {
+    fn number(&self, number: i64, _stands: Stands) -> String {
         format!("CAST({number} AS bigint)")
     }
 

@@ -1,6 +1,8 @@
 //! Statements and tables with a way of their own.
 
 pub(in crate::plan) mod catalogue;
+pub(crate) mod computed_set;
+pub(crate) mod counted_rows;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
 pub(crate) mod sequence_calls;

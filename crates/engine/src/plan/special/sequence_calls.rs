@@ -7,7 +7,6 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
 use pando_sql::ast::{
     Expr, Function, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
@@ -19,6 +18,10 @@ use crate::plan::about::writer_of;
 use crate::plan::{Planned, labels, rewrite};
 
 use super::catalogue::tables;
+use super::counted_rows;
+
+/// Names the sequence of a column.
+const SERIAL: &str = "pg_get_serial_sequence";
 
 /// What a call does with its sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,8 +138,14 @@ fn named(
     argument: &Expr,
 ) -> Result<Option<Named>> {
     let written = argument.span.of(&stmt.text);
-    let name = match text(argument) {
+    if let Some(serial) = Serial::of(argument)
+        && let Some(named) = serial.sequence(ctx, known, written)
+    {
+        return Ok(Some(named));
+    }
+    let name = match text(argument).or_else(|| bound(ctx, argument)) {
         Some(text) => last_part(text),
+        None if is_unbound(ctx, argument) => return Ok(None),
         None if ctx.dialect.error_fails_transaction() => {
             return Err(Error::unsupported(
                 30001,
@@ -159,23 +168,101 @@ fn named(
     })
 }
 
+/// What a parameter names.
+fn bound<'a>(ctx: &Context<'a>, argument: &Expr) -> Option<&'a str> {
+    let Node::Parameter(at) = unwrapped(argument).node else { return None };
+    match ctx.parameters?.get(at as usize).map(|parameter| &parameter.value) {
+        Some(Value::Text(name)) => Some(name),
+        _ => None,
+    }
+}
+
+/// A statement that is only described goes to whichever server.
+fn is_unbound(ctx: &Context<'_>, argument: &Expr) -> bool {
+    ctx.parameters.is_none() && matches!(unwrapped(argument).node, Node::Parameter(_))
+}
+
+/// `pg_get_serial_sequence('table', 'column')`.
+struct Serial<'a> {
+    table: &'a str,
+    column: &'a str,
+}
+
+impl<'a> Serial<'a> {
+    fn of(argument: &'a Expr) -> Option<Self> {
+        let Node::Function(call) = &unwrapped(argument).node else { return None };
+        let [table, column] = &call.arguments[..] else { return None };
+        (call.plain_name() == SERIAL).then_some(Self { table: text(table)?, column: text(column)? })
+    }
+
+    /// The sequence that counts the column, by the name that servers give it, or that stands with its table under another.
+    fn sequence(
+        &self,
+        ctx: &Context<'_>,
+        known: &HashMap<String, Vec<UnitName>>,
+        written: &str,
+    ) -> Option<Named> {
+        let table = ctx.dialect.syntax().table_key(&last_part(self.table));
+        let key = format!("{table}_{}_seq", self.column);
+        if let Some(named) = of_first_shard(ctx, known, key.clone()) {
+            return Some(named);
+        }
+        let tables = ctx.catalog.tables()?;
+        let home = known.get(&key).or_else(|| tables.get(&table))?.first()?;
+        let home = writer_of(ctx.database, Arc::clone(home));
+        Some(Named { key, written: written.to_owned(), home, is_renamed: false })
+    }
+}
+
+/// What is in parentheses and casts.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn unwrapped(expr: &Expr) -> &Expr {
+    match &expr.node {
+        Node::Nested(inner) | Node::Cast { operand: inner, .. } => unwrapped(inner),
+        _ => expr,
+    }
+}
+
+/// The sequence of a table's first shard that is known under a name of the table's own; `None` where no table has one of that name.
+pub(crate) fn actual(ctx: &Context<'_>, key: &str) -> std::result::Result<Option<Actual>, Need> {
+    let known = ctx.catalog.sequences().ok_or(Need::Tables)?;
+    if known.contains_key(key) {
+        return Ok(None);
+    }
+    Ok(shard_of(ctx, &known, key))
+}
+
+/// A sequence of a table's first shard.
+#[derive(Debug, Clone)]
+pub(crate) struct Actual {
+    /// Its name there.
+    pub(crate) name: String,
+    pub(crate) home: UnitName,
+}
+
 /// The sequence of a table's first shard, named as one server would name the table's.
 fn of_first_shard(
     ctx: &Context<'_>,
     known: &HashMap<String, Vec<UnitName>>,
     key: String,
 ) -> Option<Named> {
+    let Actual { name, home } = shard_of(ctx, known, &key)?;
+    let written = ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&name)));
+    Some(Named { key, written, home, is_renamed: true })
+}
+
+fn shard_of(
+    ctx: &Context<'_>,
+    known: &HashMap<String, Vec<UnitName>>,
+    key: &str,
+) -> Option<Actual> {
     let syntax = ctx.dialect.syntax();
     tables(ctx.database).find_map(|table| {
         let rest = key.strip_prefix(&syntax.table_key(&table.name))?;
         let node = table.nodes.first().filter(|_| rest.starts_with('_'))?;
-        let actual = syntax.table_key(&format!("{}{rest}", node.table));
-        known.get(&actual)?.contains(&node.unit).then(|| Named {
-            key: key.clone(),
-            written: ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&actual))),
-            home: writer_of(ctx.database, Arc::clone(&node.unit)),
-            is_renamed: true,
-        })
+        let name = syntax.table_key(&format!("{}{rest}", node.table));
+        let home = writer_of(ctx.database, Arc::clone(&node.unit));
+        known.get(&name)?.contains(&node.unit).then_some(Actual { name, home })
     })
 }
 
@@ -237,6 +324,7 @@ impl Places {
         visit::exprs(&stmt.kind, &mut |expr| {
             if let Node::Function(call) = &expr.node
                 && let Some(effects) = ctx.dialect.effects()
+                && call.plain_name() != SERIAL
                 && effects.may_give_rows(&call.plain_name())
             {
                 places.giving_rows.push(expr.span);
@@ -416,13 +504,8 @@ pub(crate) fn filled(
     }
     let mut head = String::new();
     if insert.columns.is_none() {
-        let width = rows.iter().map(InsertRow::width).max().unwrap_or_default();
-        let mut names: Vec<&str> = by_place(ctx.dialect, &known, width).collect();
-        let others = columns.iter().map(|column| &*column.column);
-        let others: Vec<&str> = others.filter(|other| !names.contains(other)).collect();
-        names.extend(others);
-        let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
-        head = format!(" ({})", names.join(", "));
+        let others: Vec<&str> = columns.iter().map(|column| &*column.column).collect();
+        head = counted_rows::listed(ctx, rows, &known, &others);
     }
     // A server takes no value for a column that it always counts, unless it is told that this is its own.
     if columns.iter().all(|column| !column.rows.contains(&false)) {

@@ -3,7 +3,6 @@
 //! lines.
 
 use std::future::poll_fn;
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -12,7 +11,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, CopyForm, Event};
 use pando_kernel::feature::SessionView;
 use pando_kernel::route::Spread;
-use pando_kernel::{Columns, CopyInput, Format};
+use pando_kernel::{Columns, CopyInput, Format, Value};
 use pando_sql::ast::{CopyDirection, Ident, Kind, ObjectName, Statement};
 use pando_sql::{Placeholder, parse};
 
@@ -23,12 +22,12 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::bulk::fields::{Bulk, Incoming};
-use crate::session::bulk::{columns, fields};
+use crate::session::bulk::{columns, fields, filling};
 use crate::session::connections::{lend, release};
 use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given};
 use crate::session::place::changed_rules;
-use crate::session::reply::copy_in::CopyIn;
+use crate::session::reply::copy_in::{CopyIn, LinePlace, Seat};
 use crate::session::reply::pieces::{Reply, Verb};
 use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::warnings;
@@ -103,6 +102,9 @@ pub(in crate::session) async fn start_bulk(
     let Lines { plan, columns, changes, types } =
         lines(session, &live, stmt, &mut named, plan).await?;
     let insert = routing_insert(&live, &logic, &columns)?;
+    let of = filling::Lines { stmt, insert, logic: &logic, columns: &columns, plan };
+    let filling::Filled { plan, insert, column, filling, moving } =
+        filling::filled(session, &live, of).await?;
     let places = plan.units.iter().enumerate().map(|(i, unit)| {
         let actual = unit.target.actual(&logic).unwrap_or(&logic);
         ((Arc::clone(&unit.target.unit), Arc::from(actual)), i)
@@ -119,6 +121,12 @@ pub(in crate::session) async fn start_bulk(
         (None, Format::Binary) => bulk_types(session, &logic, &columns).await?,
         (types, _) => types,
     };
+    let first = match (&column, format) {
+        (Some(column), Format::Binary) => {
+            bulk_types(session, &logic, std::slice::from_ref(column)).await?
+        }
+        _ => None,
+    };
     session.outbox.tell(match &stmt.kind {
         Kind::Load(load) => Event::SendFile(load.file.clone()),
         _ => Event::CopyIn(CopyForm { format, columns: vec![format; columns.len()] }),
@@ -128,10 +136,13 @@ pub(in crate::session) async fn start_bulk(
         records: named.records,
         types,
         changes,
+        filling,
+        first,
+        moving,
         insert,
         columns,
         is_copy: matches!(stmt.kind, Kind::Copy(_)),
-        view: SessionView::default(),
+        view: SessionView { keeps_zero: session.settings.keeps_zero(), ..SessionView::default() },
         places,
         logic,
         batches: vec![BytesMut::new(); plan.units.len()],
@@ -235,10 +246,16 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
         }
     };
     while let Some(line) = copy.records.next(last)? {
-        let places = places(session, copy, &line).await?;
+        let counted = filling::counted(session, copy).await?;
+        let place = places(session, copy, &line, counted.as_ref()).await?;
+        filling::moves(session, copy, place.brings.as_ref()).await?;
         let line = copy.turned(line)?;
+        let line = match counted.or(place.made) {
+            Some(value) => copy.records.led(&line, &value, copy.first.as_ref())?,
+            None => line,
+        };
         copy.rows_read += 1;
-        for place in places {
+        for place in place.units {
             copy.waiting += line.len();
             let batch = &mut copy.batches[place];
             batch.extend_from_slice(&line);
@@ -258,19 +275,29 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
         0 => send_batch(session, copy, 0).await?,
         _ => send_all(session, copy).await?,
     }
+    filling::ends(session, copy);
     let mut done = std::mem::take(&mut copy.told);
     done.affected = Some(copy.rows);
     finish::conclude(session, done, &copy.verb).await.map(|()| true)
 }
 
-/// The plan's units a record belongs to; what routing must know is found out, as it may have been forgotten meanwhile.
-async fn places(session: &mut Session, copy: &CopyIn, record: &[u8]) -> Result<Range<usize>> {
+/// Where a record belongs; what routing must know is found out, as it may have been forgotten meanwhile.
+async fn places(
+    session: &mut Session,
+    copy: &CopyIn,
+    record: &[u8],
+    counted: Option<&Value>,
+) -> Result<LinePlace> {
     // Nearly every record is placed by what is known.
-    if let Ok(places) = copy.places(record, session.work.catalog(&copy.live).as_ref())? {
-        return Ok(places);
+    let catalog = session.work.catalog(&copy.live).as_ref();
+    let seat = Seat { catalog, source: &session.place.engine().inner.source };
+    if let Ok(place) = copy.places(record, counted, seat)? {
+        return Ok(place);
     }
-    find_out::find_out_until(session, &copy.live, None, |ctx| copy.places(record, ctx.catalog))
-        .await
+    find_out::find_out_until(session, &copy.live, None, |ctx| {
+        copy.places(record, counted, Seat { catalog: ctx.catalog, source: ctx.source })
+    })
+    .await
 }
 
 async fn send_all(session: &mut Session, copy: &mut CopyIn) -> Result<()> {
@@ -349,7 +376,11 @@ async fn send(channel: &mut Channel, data: [Bytes; 3]) -> Result<()> {
 }
 
 /// An INSERT with one parameter for each column: routing a line is routing this.
-fn routing_insert(live: &LiveDatabase, logic: &str, columns: &[String]) -> Result<Statement> {
+pub(in crate::session) fn routing_insert(
+    live: &LiveDatabase,
+    logic: &str,
+    columns: &[String],
+) -> Result<Statement> {
     let dialect = live.database.dialect.as_ref();
     let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
     let marks: Vec<String> = (1..=columns.len())

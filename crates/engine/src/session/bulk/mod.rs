@@ -3,3 +3,4 @@
 pub(in crate::session) mod columns;
 pub(in crate::session) mod copy;
 pub(in crate::session) mod fields;
+pub(in crate::session) mod filling;

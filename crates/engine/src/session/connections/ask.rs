@@ -85,14 +85,28 @@ pub(in crate::session) async fn ask_dressed(
     unit: &str,
     text: &str,
 ) -> Result<Vec<Vec<pando_kernel::Value>>> {
+    ask_in_turn(session, live, unit, &[text]).await
+}
+
+/// As [`ask_dressed`], of several questions on one connection: the last one's rows.
+pub(in crate::session) async fn ask_in_turn(
+    session: &mut Session,
+    live: &crate::snapshot::LiveDatabase,
+    unit: &str,
+    texts: &[&str],
+) -> Result<Vec<Vec<pando_kernel::Value>>> {
     if session.work.transaction().units().iter().any(|held| **held == *unit) {
-        return ask(session, live, unit, text).await;
+        let mut rows = Vec::new();
+        for text in texts {
+            rows = ask(session, live, unit, text).await?;
+        }
+        return Ok(rows);
     }
     let mut connection = session.place.take(live.pool(unit)?).await?;
     let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
         Ok(()) => match dress::dress(session, live, &mut connection) {
             Ok(replies) => match dress::await_dress(session, &mut connection, replies).await {
-                Ok(()) => answer(&mut connection, text).await,
+                Ok(()) => answers(&mut connection, texts).await,
                 Err(error) => Err(error),
             },
             Err(error) => Err(error),
@@ -101,6 +115,17 @@ pub(in crate::session) async fn ask_dressed(
     };
     release::release(session, connection).await;
     asked
+}
+
+async fn answers(
+    connection: &mut pando_pool::Connection,
+    texts: &[&str],
+) -> Result<Vec<Vec<pando_kernel::Value>>> {
+    let mut rows = Vec::new();
+    for text in texts {
+        rows = answer(connection, text).await?;
+    }
+    Ok(rows)
 }
 
 /// Puts a connection back to how it was after login.

@@ -1,21 +1,22 @@
 //! Rows that the client sends.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::event::Completion;
-use pando_kernel::feature::{Catalog, Context, SessionView};
+use pando_kernel::feature::{Catalog, Context, SessionView, Source};
 use pando_kernel::route::{Need, Route, Spread, UnitName};
 use pando_kernel::{Columns, Parameter, Value};
 use pando_sql::ast::Statement;
 
-use crate::clock::System;
 use crate::copy_rows::{Changed, FieldChanges, Records, malformed};
+use crate::counters::Counted;
 use crate::execute::Channel;
 use crate::plan::Plan;
+use crate::plan::sequence_calls::Named;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::reply::pieces::Verb;
@@ -30,6 +31,12 @@ pub(in crate::session) struct CopyIn {
     pub(in crate::session) types: Option<Columns>,
     /// The fields that go as others.
     pub(in crate::session) changes: Option<FieldChanges>,
+    /// The column that lines leave out, and that their shards are told first.
+    pub(in crate::session) filling: Option<Filling>,
+    /// That column, for the binary form.
+    pub(in crate::session) first: Option<Columns>,
+    /// The field that moves a counter.
+    pub(in crate::session) moving: Option<Moving>,
     /// The INSERT that routes a line.
     pub(in crate::session) insert: Statement,
     pub(in crate::session) columns: Vec<String>,
@@ -51,21 +58,69 @@ pub(in crate::session) struct CopyIn {
     pub(in crate::session) verb: Verb,
 }
 
+/// A column that the lines of bulk data leave out.
+#[derive(Debug)]
+pub(in crate::session) enum Filling {
+    /// The room that routes a line makes its value.
+    Made,
+    /// A ledger counts it.
+    Counted {
+        counted: Arc<Counted>,
+        /// The first number of all.
+        first: u64,
+    },
+    /// A sequence counts it.
+    Numbered {
+        sequence: Named,
+        /// Numbers that were asked for, and those that are asked for at once.
+        left: VecDeque<i64>,
+        size: usize,
+        /// The last one that was used.
+        last: Option<i64>,
+    },
+}
+
+/// A field that the client gives, and behind which a counter counts on.
+#[derive(Debug)]
+pub(in crate::session) struct Moving {
+    pub(in crate::session) at: usize,
+    pub(in crate::session) counted: Arc<Counted>,
+}
+
+/// Where a line is routed from.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::session) struct Seat<'a> {
+    pub(in crate::session) catalog: &'a dyn Catalog,
+    pub(in crate::session) source: &'a dyn Source,
+}
+
+/// Where a line goes, and what else its fields say.
+#[derive(Debug, Default)]
+pub(in crate::session) struct LinePlace {
+    /// The plan's units: one, or all where rows are the same everywhere.
+    pub(in crate::session) units: Range<usize>,
+    /// What was made for the column that the line leaves out.
+    pub(in crate::session) made: Option<Value>,
+    /// The value of the field that moves a counter.
+    pub(in crate::session) brings: Option<Value>,
+}
+
 impl CopyIn {
     /// No connection is held between batches.
     pub(in crate::session) fn into_channels(self) -> Vec<Channel> {
         Vec::new()
     }
 
-    /// The plan's units a record belongs to: one, or all where rows are the same everywhere.
+    /// Where a record belongs. `counted` is what its first column is to be, where that is counted for it.
     pub(in crate::session) fn places(
         &self,
         record: &[u8],
-        catalog: &dyn Catalog,
+        counted: Option<&Value>,
+        seat: Seat<'_>,
     ) -> Result<Placed> {
         // Its unit judges what it is sent, as of a statement that is passed on.
         if self.plan.units.len() == 1 {
-            return Ok(Ok(0..1));
+            return Ok(Ok(LinePlace { units: 0..1, ..LinePlace::default() }));
         }
         let values = self.records.fields(record, self.types.as_ref());
         let values = values.map_err(|error| self.unreadable(error))?;
@@ -80,16 +135,16 @@ impl CopyIn {
             counts && matches!(value, Value::Text(text) if reads_as_zero(text))
         };
         let told = |value: Value| if is_none(&value) { Value::Null } else { value };
-        let parameters = values.into_iter().map(told);
+        let brings = self.moving.as_ref().and_then(|moving| values.get(moving.at)).cloned();
+        let parameters = counted.cloned().into_iter().chain(values.into_iter().map(told));
         let parameters: Vec<Parameter> = parameters.map(Parameter::made).collect();
-        // No key is made for bulk data, so the process's own worker is not needed.
         let ctx = Context {
             database: &self.live.database,
-            catalog,
+            catalog: seat.catalog,
             dialect: self.live.database.dialect.as_ref(),
             parameters: Some(&parameters),
             session: &self.view,
-            source: &System::default(),
+            source: seat.source,
         };
         let mut route = Route::Unclaimed;
         for feature in &self.live.database.features {
@@ -100,10 +155,12 @@ impl CopyIn {
         }
         // The rooms have been asked all the same: a row may be one that each copy would complete by itself.
         if is_same {
-            return Ok(Ok(0..self.plan.units.len()));
+            let units = 0..self.plan.units.len();
+            return Ok(Ok(LinePlace { units, made: None, brings }));
         }
         let units = route.units()?;
-        if units.keys.is_some() {
+        let made = units.keys.as_ref().and_then(|keys| keys.values.first().cloned());
+        if made.is_some() && self.filling.is_none() {
             return Err(Error::unsupported(
                 20030,
                 format!("bulk data for `{}` must bring its generated key column", self.logic),
@@ -114,7 +171,8 @@ impl CopyIn {
         let target = target.ok_or_else(|| Error::internal("a line goes to several shards"))?;
         let actual = target.actual(&self.logic).unwrap_or(&self.logic);
         let place = self.places.get(&(Arc::clone(&target.unit), Arc::from(actual)));
-        place.map(|place| Ok(*place..*place + 1)).ok_or_else(|| {
+        let placed = |place: &usize| LinePlace { units: *place..*place + 1, made, brings };
+        place.map(|place| Ok(placed(place))).ok_or_else(|| {
             Error::unsupported(
                 20030,
                 "a line of bulk data that a rule sends elsewhere than its statement is not supported",
@@ -179,5 +237,5 @@ fn reads_as_zero(text: &str) -> bool {
     text.trim().parse::<f64>().map_or(true, |number| number.is_nan() || number.abs() < 0.5)
 }
 
-/// The plan's units that a record goes to, or what must be known first.
-pub(in crate::session) type Placed = std::result::Result<Range<usize>, Need>;
+/// Where a record goes, or what must be known first.
+pub(in crate::session) type Placed = std::result::Result<LinePlace, Need>;

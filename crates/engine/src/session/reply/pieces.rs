@@ -3,12 +3,15 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use std::sync::Arc;
+
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
 use pando_kernel::row::Rows;
 
 use crate::copy_rows::Splice;
+use crate::counters::Counted;
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
 
@@ -134,6 +137,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) selects: bool,
     /// It changes definitions.
     pub(in crate::session) defines: bool,
+    /// Counters of tables that begin anew, or count on from elsewhere.
+    pub(in crate::session) recounts: Vec<Arc<Counted>>,
     /// It returns rows, and changes others in its WITH.
     pub(in crate::session) changes: bool,
     /// First generated key, when it is a number.

@@ -6,6 +6,7 @@ pub(in crate::session) mod assembly;
 pub(in crate::session) mod base;
 pub(in crate::session) mod connect;
 pub(in crate::session) mod context;
+pub(in crate::session) mod counted_tables;
 pub(in crate::session) mod describe;
 pub(in crate::session) mod doubted_rows;
 pub(in crate::session) mod early_release;

@@ -29,7 +29,7 @@ use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, early_release, insert_keys, oids};
+use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids};
 
 impl Verb {
     /// Of a planned statement.
@@ -43,12 +43,18 @@ impl Verb {
     ) -> Result<Self> {
         let Run { live, stmt, plan } = run;
         let kind = &stmt.kind;
+        let defines = defines(kind) && !session.temporary.concerns_temporaries();
         Ok(Self {
-            gives_keys: insert_keys::gives_keys(session, live, stmt, given).await?,
+            gives_keys: given.first_number == 0
+                && insert_keys::gives_keys(session, live, stmt, given).await?,
             tag: tag(kind),
             selects: matches!(kind, Kind::Select(_) | Kind::Show(_)),
-            defines: defines(kind) && !session.temporary.concerns_temporaries(),
-            key: first_key(plan),
+            defines,
+            recounts: match defines {
+                true => counted_tables::concerned(session, live, stmt),
+                false => Vec::new(),
+            },
+            key: if given.first_number == 0 { first_key(plan) } else { given.first_number },
             upserts: upserts(kind),
             changes: plan::changes_in_with(kind),
             calculates: calculates(kind),

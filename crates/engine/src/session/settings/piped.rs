@@ -7,6 +7,7 @@ use pando_kernel::error::{Error, Result};
 use pando_sql::concatenate;
 
 use crate::session::Session;
+use crate::session::settings::Settings;
 
 const MODE: &str = "PIPES_AS_CONCAT";
 
@@ -18,6 +19,18 @@ pub(in crate::session) fn is_piped(session: &Session, text: &str) -> bool {
         && session.settings.variables().list().iter().any(|(name, value)| {
             name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(MODE)
         })
+}
+
+impl Settings {
+    /// Whether zero in a counted column is a value like others: MySQL's mode NO_AUTO_VALUE_ON_ZERO, which dumps set.
+    pub(in crate::session) fn keeps_zero(&self) -> bool {
+        let variables = self.variables();
+        variables.id() != 0
+            && variables.list().iter().any(|(name, value)| {
+                name.eq_ignore_ascii_case("sql_mode")
+                    && value.to_ascii_uppercase().contains("NO_AUTO_VALUE_ON_ZERO")
+            })
+    }
 }
 
 /// A statement's text in words that mean the same in every session. One that cannot be read stays as it is: whoever

@@ -15,7 +15,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{context, find_out};
-use crate::session::statement::sequence_calls;
+use crate::session::statement::{numbered, sequence_calls};
 
 /// Whether a statement is refused because each shard would count by itself.
 pub(in crate::session) fn is_uncounted(stmt: &Statement, refusal: &Error) -> bool {
@@ -36,6 +36,9 @@ pub(in crate::session) async fn counted(
     given: &Given,
     refusal: Error,
 ) -> Result<(Statement, Given)> {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_some() {
+        return numbered::counted(session, live, stmt, given, refusal).await;
+    }
     let mut columns = wanting(session, live, stmt).await?;
     for column in &mut columns {
         let counter = |ctx: &Context<'_>| plan::sequence_calls::counter(ctx, column);
@@ -63,6 +66,9 @@ pub(in crate::session) async fn describable(
     prepared: &Arc<Prepared>,
     refusal: Error,
 ) -> Result<Arc<Prepared>> {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_some() {
+        return numbered::describable(session, live, prepared, refusal).await;
+    }
     let mut columns = wanting(session, live, &prepared.statement).await?;
     for column in &mut columns {
         column.numbers = vec![0; column.rows.len()];

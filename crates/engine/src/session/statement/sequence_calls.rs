@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::request::Prepared;
-use pando_kernel::sequences::Sequences;
+use pando_kernel::sequences::{Draw, Sequences, Stands};
 use pando_sql::Span;
 use pando_sql::ast::{Kind, Statement};
 
@@ -20,6 +20,7 @@ use crate::session::cursors::settle;
 use crate::session::given::Given;
 use crate::session::run::{admission, context, find_out};
 use crate::session::settings::sequence_values::Current;
+use crate::session::statement::set_value;
 
 /// Numbers that a statement takes, by sequence.
 type Taken = HashMap<String, std::vec::IntoIter<i64>>;
@@ -48,16 +49,24 @@ pub(in crate::session) async fn counted(
     if calls.is_empty() {
         return Ok(None);
     }
+    if let Some(set) = plan::computed_set::computed_set(stmt, &calls) {
+        if given.awaits_admission {
+            admission::admit_change(session, live, stmt)?;
+        }
+        let stmt = set_value::computed(session, live, set).await?;
+        let calls = found(session, live, &stmt, None).await?;
+        sees_uncounted(session, live, &calls);
+        return Ok(Some((stmt, own_of(given))));
+    }
     settle::settle_cursors(session).await?;
     if given.awaits_admission {
         admission::admit_change(session, live, stmt)?;
     }
     if sees_uncounted(session, live, &calls) {
         let renamed = renamed(&calls);
-        let given = || Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
         return match renamed.is_empty() {
             true => Ok(None),
-            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, given()))),
+            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, own_of(given)))),
         };
     }
     let taken = match is_run(&stmt.kind) {
@@ -69,8 +78,12 @@ pub(in crate::session) async fn counted(
         return Ok(None);
     }
     let stmt = with(session, live, stmt, &put)?;
-    let given = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
-    Ok(Some((stmt, given)))
+    Ok(Some((stmt, own_of(given))))
+}
+
+/// What comes with a statement that stands for the client's.
+fn own_of(given: &Given) -> Given {
+    Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() }
 }
 
 /// A prepared statement with any number in the place of those that it takes: what it takes and returns is the same.
@@ -189,7 +202,7 @@ fn literals(
 }
 
 fn literal(words: &dyn Sequences, call: &Call, number: i64) -> String {
-    if call.shown { words.shown(number) } else { words.number(number) }
+    words.number(number, if call.shown { Stands::Shown } else { Stands::Inside })
 }
 
 /// The numbers that the calls take, by sequence, each asked for at once.
@@ -267,8 +280,25 @@ async fn draw(
             "insert fewer rows at once",
         ));
     }
-    let text = words(live)?.next(&sequence.written, count);
-    let rows = ask::ask_dressed(session, live, &sequence.home, &text).await?;
-    let numbers: Vec<i64> = rows.iter().filter_map(|row| number(row)).collect();
-    Ok(numbers)
+    let Draw { query, afresh } = words(live)?.next(&sequence.written, count);
+    let rows = ask::ask_dressed(session, live, &sequence.home, &query).await?;
+    let numbers = numbers_of(&rows);
+    let told =
+        session.settings.sequence_values_mut().current(&live.database.name, Some(&sequence.key));
+    let falls =
+        matches!((told, numbers.first()), (Current::Told(last), Some(first)) if *first < last);
+    let Some(afresh) = afresh.filter(|_| falls) else {
+        return Ok(numbers);
+    };
+    // Another connection has kept higher ones, and has given the session some.
+    if ask::ask_dressed(session, live, &sequence.home, &afresh.keeps).await?.is_empty() {
+        return Ok(numbers);
+    }
+    let texts = [afresh.forget, &query];
+    let rows = ask::ask_in_turn(session, live, &sequence.home, &texts).await?;
+    Ok(numbers_of(&rows))
+}
+
+fn numbers_of(rows: &[Vec<Value>]) -> Vec<i64> {
+    rows.iter().filter_map(|row| number(row)).collect()
 }

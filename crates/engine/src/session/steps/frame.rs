@@ -22,7 +22,7 @@ use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::{Aside, command_tag};
 use crate::session::run::on_units::Ran;
 use crate::session::run::{entry, on_units, ready};
-use crate::session::statement::{counters, sequence_calls};
+use crate::session::statement::{counters, numbered, sequence_calls};
 use crate::session::steps::locked_rows;
 use crate::session::transaction::{Opened, attend, begin};
 
@@ -305,6 +305,11 @@ pub(in crate::session) async fn write_step(
     let (stmt, given) = match &counted {
         Some((stmt, given)) => (stmt, given),
         None => (&stmt, given),
+    };
+    let filled = Box::pin(numbered::prepared(session, live, stmt, given)).await?;
+    let (stmt, given) = match &filled {
+        Some((stmt, given)) => (stmt, given),
+        None => (stmt, given),
     };
     let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
     let own: (Statement, Given);

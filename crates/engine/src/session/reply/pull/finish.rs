@@ -1,5 +1,7 @@
 //! The end of a statement: connections go home, implicit transactions end, the client gets its completion.
 
+use std::sync::Arc;
+
 use pando_kernel::ServerError;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
@@ -9,6 +11,7 @@ use pando_kernel::session::TransactionState;
 use crate::execute::{Channel, sum, unshare};
 use crate::plan::{Plan, Unit};
 
+use crate::counters::{self, Counted};
 use crate::session::Session;
 use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
@@ -199,6 +202,9 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
             session.work.has_defined(&live);
         }
     }
+    for counted in &verb.recounts {
+        Box::pin(recounts(session, counted)).await?;
+    }
     if done.tag.is_empty() {
         done.tag = verb.tag.into();
     }
@@ -227,6 +233,13 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
     done.more = session.outbox.has_queued();
     session.outbox.take_window();
     Ok(done)
+}
+
+/// A counter begins where its shards are: nobody goes on by what it was.
+async fn recounts(session: &mut Session, counted: &Counted) -> Result<()> {
+    let Some(live) = session.place.current().cloned() else { return Ok(()) };
+    let runtime = Arc::clone(&session.place.engine().inner.runtime);
+    counters::forget(&live, &*runtime, counted).await
 }
 
 /// The current reply has failed: what it holds is given back, and the transaction told.

@@ -1,0 +1,215 @@
+//! Columns that servers count by tables, on tables that stand in several shards: the ledger of their home counts for all of them. An INSERT that leaves such a
+//! column out gets its numbers before it is planned; one that gives values moves the counter before it runs, as far as they lie where somebody else might count.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::request::{Parameter, Prepared};
+use pando_kernel::route::GeneratedKeys;
+use pando_sql::ast::{Kind, Statement};
+
+use crate::counters::{self, Counted, Order, Row, Steps};
+use crate::plan;
+use crate::plan::counted_rows::{CountedRows, Want};
+use crate::snapshot::LiveDatabase;
+
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::run::counted_tables::counter;
+use crate::session::run::{admission, find_out};
+
+/// The INSERT with numbers in the column that its rows leave to be counted.
+///
+/// # Errors
+/// `refusal` where nothing can count for all shards, and what the ledger's unit says.
+///
+/// # Cancel safety
+/// Numbers that were taken are lost, as those of a statement that fails.
+pub(in crate::session) async fn counted(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+    refusal: Error,
+) -> Result<(Statement, Given)> {
+    let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Err(refusal) };
+    let Some(counted) = counter(session, live, &found.table) else { return Err(refusal) };
+    counted.counter.is_wanted.store(true, Ordering::Relaxed);
+    match with_numbers(session, live, Asking { stmt, given, found, counted }).await? {
+        Some(own) => Ok(own),
+        None => Err(refusal),
+    }
+}
+
+/// An INSERT that wants numbers.
+struct Asking<'a> {
+    stmt: &'a Statement,
+    given: &'a Given,
+    found: CountedRows,
+    counted: Arc<Counted>,
+}
+
+async fn with_numbers(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    asking: Asking<'_>,
+) -> Result<Option<(Statement, Given)>> {
+    let Asking { stmt, given, found, counted } = asking;
+    let rows = rows(&found)?;
+    let numbers = drawn(session, live, &counted, &rows).await?;
+    let mut own = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+    own.first_number = numbers.first().copied().unwrap_or_default();
+    let mut left = numbers.into_iter();
+    let mut values = Vec::with_capacity(found.wants.len());
+    for want in &found.wants {
+        values.push(match want {
+            Want::Number => left.next().map_or(Value::Null, Value::UInt),
+            Want::OfParameter(at) => {
+                let number = left.next().map_or(Value::Null, Value::UInt);
+                if let Some(parameter) = own.parameters.get_mut(*at as usize) {
+                    *parameter = Parameter::made(number);
+                }
+                Value::Null
+            }
+            Want::Beyond(_) | Want::Nothing | Want::Computed => Value::Null,
+        });
+    }
+    let keys = GeneratedKeys { column: found.column, values };
+    let stmt = filled(session, live, stmt, &keys).await?;
+    Ok(stmt.map(|stmt| (stmt, own)))
+}
+
+/// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with numbers, where it is known that nothing else makes
+/// them; else it is left to [`counted`].
+///
+/// # Errors
+/// `Refused` for values that only a server knows, and what the ledger's unit says.
+pub(in crate::session) async fn prepared(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<Option<(Statement, Given)>> {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
+        || !matches!(stmt.kind, Kind::Insert(_))
+    {
+        return Ok(None);
+    }
+    let Some(found) = wants(session, live, stmt, Some(given)).await? else { return Ok(None) };
+    if found.wants.iter().all(|want| *want == Want::Nothing) {
+        return Ok(None);
+    }
+    let Some(counted) = counter(session, live, &found.table) else { return Ok(None) };
+    let wanted = |want: &Want| matches!(want, Want::Number | Want::OfParameter(_));
+    let is_wanted = found.wants.iter().any(wanted);
+    if is_wanted && !counted.counter.is_wanted.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    if given.awaits_admission {
+        admission::admit_change(session, live, stmt)?;
+    }
+    if is_wanted {
+        return with_numbers(session, live, Asking { stmt, given, found, counted }).await;
+    }
+    let rows = rows(&found)?;
+    drawn(session, live, &counted, &rows).await?;
+    Ok(None)
+}
+
+/// A prepared INSERT with any numbers, for its description.
+///
+/// # Errors
+/// `refusal` where the statement is not to be understood so.
+pub(in crate::session) async fn describable(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    prepared: &Arc<Prepared>,
+    refusal: Error,
+) -> Result<Arc<Prepared>> {
+    let stmt = &prepared.statement;
+    let Some(found) = wants(session, live, stmt, None).await? else { return Err(refusal) };
+    let value = |want: &Want| if *want == Want::Number { Value::Int(1) } else { Value::Null };
+    let values = found.wants.iter().map(value).collect();
+    let keys = GeneratedKeys { column: found.column, values };
+    let stmt = filled(session, live, stmt, &keys).await?.ok_or(refusal)?;
+    let text = Arc::clone(&stmt.text);
+    Ok(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec())))
+}
+
+async fn wants(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: Option<&Given>,
+) -> Result<Option<CountedRows>> {
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(None) };
+    find_out::find_out_until(session, live, given, |ctx| {
+        Ok(plan::counted_rows::wants(ctx, insert, &stmt.text))
+    })
+    .await
+}
+
+fn rows(found: &CountedRows) -> Result<Vec<Row>> {
+    let row = |want: &Want| match want {
+        Want::Number | Want::OfParameter(_) => Some(Ok(Row::Wanted)),
+        Want::Beyond(value) => Some(Ok(Row::Given(*value))),
+        Want::Nothing => None,
+        Want::Computed => Some(Err(Error::unsupported(
+            30001,
+            format!(
+                "a value that `{}` of `{}` is to have is computed by a shard, and all shards count on behind it",
+                found.column, found.table
+            ),
+            "write the number, or leave the column out",
+        ))),
+    };
+    found.wants.iter().filter_map(row).collect()
+}
+
+/// Numbers for rows, in the session's steps.
+///
+/// # Errors
+/// What the ledger's unit says.
+pub(in crate::session) async fn drawn(
+    session: &mut Session,
+    live: &LiveDatabase,
+    counted: &Counted,
+    rows: &[Row],
+) -> Result<Vec<u64>> {
+    let order = Order { counted, rows, steps: steps(session) };
+    let runtime = Arc::clone(&session.place.engine().inner.runtime);
+    let drawing = counters::numbers(live, &*runtime, order);
+    Box::pin(session.place.handle().taken(drawing)).await
+}
+
+/// What the session has set its servers to count in.
+fn steps(session: &Session) -> Steps {
+    let set = |name: &str| {
+        let list = session.settings.variables().list();
+        let (_, value) = list.iter().rev().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
+        value.trim().parse::<u64>().ok().map(|number| number.clamp(1, 65_535))
+    };
+    let increment = set("auto_increment_increment").unwrap_or(1);
+    let offset = set("auto_increment_offset").unwrap_or(1);
+    // Servers do not go by an offset beyond the increment.
+    Steps { increment, offset: if offset > increment { 1 } else { offset } }
+}
+
+async fn filled(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    keys: &GeneratedKeys,
+) -> Result<Option<Statement>> {
+    if keys.values.iter().all(Value::is_null) {
+        return Ok(Some(stmt.clone()));
+    }
+    let text = find_out::find_out_until(session, live, None, |ctx| {
+        plan::counted_rows::filled(ctx, stmt, keys)
+    });
+    let Some(text) = text.await? else { return Ok(None) };
+    let parsed = pando_sql::parse(&text, live.database.dialect.syntax());
+    parsed.map(Some).map_err(plan::unread)
+}
