@@ -122,6 +122,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// How servers tell what table they would make of a query; `None` where they cannot.
+    fn query_tables(&self) -> Option<&dyn crate::query_tables::QueryTables> {
+        None
+    }
+
     /// How numbers of sequences are asked for; `None` where there are no sequences.
     fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
         None

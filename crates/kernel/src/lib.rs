@@ -29,6 +29,7 @@ pub mod merge;
 pub mod oids;
 pub mod position;
 pub mod presentation;
+pub mod query_tables;
 pub mod relation;
 pub mod request;
 pub mod room;

@@ -8,6 +8,7 @@ mod health;
 mod locks;
 mod metadata;
 mod ordering;
+mod query_tables;
 mod relations;
 mod sequences;
 mod transfer;
@@ -122,6 +123,10 @@ impl Language for MySql {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn query_tables(&self) -> Option<&dyn pando_kernel::query_tables::QueryTables> {
         Some(self)
     }
 

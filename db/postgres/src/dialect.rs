@@ -8,6 +8,7 @@ mod locks;
 pub(crate) mod metadata;
 mod oids;
 mod ordering;
+mod query_tables;
 mod relations;
 mod sequences;
 mod takes;
@@ -138,6 +139,10 @@ impl Language for Postgres {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn query_tables(&self) -> Option<&dyn pando_kernel::query_tables::QueryTables> {
         Some(self)
     }
 

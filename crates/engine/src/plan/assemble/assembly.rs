@@ -23,6 +23,8 @@ pub struct Assembly {
 /// One table's rows.
 #[derive(Debug, Clone)]
 pub struct Read {
+    /// The table as the statement names it; empty where it is read in groups.
+    pub table: String,
     /// The query that gives them, over logic tables; its rows must come as text.
     pub text: String,
     /// What its columns are.

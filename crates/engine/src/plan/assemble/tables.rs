@@ -78,5 +78,5 @@ fn read(
     }
     let is_about_stored = columns.turns_some(&leaf.logic);
     let columns = carried.into_iter().map(Typed::Known).collect();
-    Ok(Read { text, columns, is_about_stored })
+    Ok(Read { table: name.to_owned(), text, columns, is_about_stored })
 }
