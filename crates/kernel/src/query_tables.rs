@@ -31,6 +31,9 @@ pub struct Probed {
 
 /// How a family's servers tell what table they would make of a query.
 pub trait QueryTables: Send + Sync + Debug {
+    /// Whether SELECT … INTO makes a table.
+    fn selects_into(&self) -> bool;
+
     /// A statement whose one row tells how a table is defined, in its second column; `None` where a column of a query is told by its type alone.
     fn definition_of(&self, table: &str) -> Option<String>;
 

@@ -105,16 +105,22 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
+    let alike = temporary::alike(ctx, stmt)?;
+    let stmt = alike.as_ref().unwrap_or(stmt);
     match timely(ctx, stmt, purpose) {
-        // Nobody but their own connection reads temporary tables.
-        Err(refusal) if is_for_assembly(&refusal) && temporary::concerned(ctx, stmt).is_none() => {
+        Err(refusal) if is_for_assembly(&refusal) => {
+            // Groups are made of what stands on the shards.
+            let form = match temporary::concerned(ctx, stmt) {
+                None => assemble::Form::Any,
+                Some(_) => assemble::Form::Tables,
+            };
             // An assembly would read more.
             match chosen_rows::take_apart(ctx, stmt)? {
                 Ok(Some(parts)) => {
                     let steps = Steps::ChosenRows(parts);
                     Ok(Planned::Steps(Box::new(InSteps { steps, refusal })))
                 }
-                Ok(None) => assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), refusal),
+                Ok(None) => assemble::assemble(ctx, stmt, (purpose, form), refusal),
                 Err(need) => Ok(Planned::Needs(need)),
             }
         }

@@ -9,6 +9,10 @@ use super::MySql;
 use super::relations::{MODE, MODE_BACK};
 
 impl QueryTables for MySql {
+    fn selects_into(&self) -> bool {
+        false
+    }
+
     fn definition_of(&self, table: &str) -> Option<String> {
         Some(format!("SHOW CREATE TABLE {table}"))
     }
@@ -24,7 +28,8 @@ impl QueryTables for MySql {
         let kept = lines.get(..end)?.iter().filter(|line| !left_out(line));
         let elements: Vec<&str> = kept.map(|line| line.trim_end_matches(',')).collect();
         let options = lines.get(end)?.split(' ');
-        let letters = options.filter(|word| ["CHARSET=", "COLLATE="].iter().any(|own| word.starts_with(own)));
+        let letters =
+            options.filter(|word| ["CHARSET=", "COLLATE="].iter().any(|own| word.starts_with(own)));
         let letters: Vec<&str> = letters.collect();
         let name = format!("{PREFIX}{number}");
         let text = format!(
@@ -94,7 +99,9 @@ mod tests {
         assert_eq!(twin.table, "pando_relation_3");
         assert_eq!(
             twin.before[1..2],
-            ["CREATE TEMPORARY TABLE pando_relation_3 (  `id` int(11) NOT NULL AUTO_INCREMENT,  `o``k` varchar(20) DEFAULT 'q' COMMENT 'c',  PRIMARY KEY (`id`)) ENGINE=InnoDB CHARSET=latin1 COLLATE=latin1_bin"]
+            [
+                "CREATE TEMPORARY TABLE pando_relation_3 (  `id` int(11) NOT NULL AUTO_INCREMENT,  `o``k` varchar(20) DEFAULT 'q' COMMENT 'c',  PRIMARY KEY (`id`)) ENGINE=InnoDB CHARSET=latin1 COLLATE=latin1_bin"
+            ]
         );
         assert!(MySql.twin(1, "CREATE ALGORITHM=UNDEFINED VIEW `v` AS select 1").is_none());
     }

@@ -9,6 +9,10 @@ use pando_kernel::{Result, Value};
 use super::Postgres;
 
 impl QueryTables for Postgres {
+    fn selects_into(&self) -> bool {
+        true
+    }
+
     fn definition_of(&self, _table: &str) -> Option<String> {
         None
     }
@@ -53,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_query_gives_names_and_types_to_the_table_of_its_rows() {
-        let wanted = Wanted { elements: "(a)", options: "WITH (fillfactor = 70)", query: "SELECT 1" };
+        let wanted =
+            Wanted { elements: "(a)", options: "WITH (fillfactor = 70)", query: "SELECT 1" };
         assert_eq!(
             Postgres.probe(&wanted),
             "CREATE TEMPORARY TABLE pando_relation_probe (a) AS SELECT 1 WITH NO DATA"

@@ -18,6 +18,8 @@ pub struct Assembly {
     /// What else changes in the statement's text.
     pub(super) edits: Edits,
     pub(super) at: UnitName,
+    /// That is the connection of the session's temporary tables.
+    pub(super) is_beside: bool,
 }
 
 /// One table's rows.
@@ -107,6 +109,9 @@ impl Assembly {
 
     /// Where its tables stand.
     pub fn stands(&self) -> Stands {
-        if self.changes() { Stands::InTransaction } else { Stands::Apart }
+        match self.changes() || self.is_beside {
+            true => Stands::InTransaction,
+            false => Stands::Apart,
+        }
     }
 }

@@ -66,7 +66,8 @@ pub(super) fn grouped(
     }
     let place = parts.place()?;
     let reads = vec![Read { table: String::new(), text, columns, is_about_stored: false }];
-    let assembly = Assembly { reads, places: vec![place], rest: stmt.clone(), edits, at };
+    let assembly =
+        Assembly { reads, places: vec![place], rest: stmt.clone(), edits, at, is_beside: false };
     Some(Planned::Assembly(Box::new(assembly)))
 }
 

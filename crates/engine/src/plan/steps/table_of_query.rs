@@ -11,8 +11,8 @@ use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Query, Statement};
 use pando_sql::{Edits, Span, Token, tokenize, visit};
 
 use super::Apart;
-use crate::plan::parse::parsed;
 use crate::plan::about::writing_unit;
+use crate::plan::parse::parsed;
 use crate::plan::{Planned, apart};
 
 /// Such a statement, taken apart.
@@ -160,7 +160,9 @@ fn are_told_as_stored(
         if ctx.catalog.logic(&key).is_some() {
             return Err(Error::unsupported(
                 30001,
-                format!("columns of `{key}` are told otherwise than they are stored, and so are not known to the server that makes a table of them"),
+                format!(
+                    "columns of `{key}` are told otherwise than they are stored, and so are not known to the server that makes a table of them"
+                ),
                 "write CREATE TABLE with the columns, then INSERT … SELECT",
             ));
         }

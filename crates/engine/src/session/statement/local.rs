@@ -11,7 +11,7 @@ use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
     administer, constraints, copy, cursor, database, lock_tables, maintain, named, preview,
-    processlist, reset, set, set_config, stand, verbs,
+    processlist, reset, select_into, set, set_config, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -116,7 +116,16 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
-        Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
+        Kind::Select(_) => {
+            if select_into::is_meant(stmt)
+                && let Some(dialect) = session.place.dialect()
+                && let Some(stmt) = select_into::definition(dialect.as_ref(), stmt)?
+            {
+                let instead = Instead { stmt, given: given.clone(), cursor: None };
+                return Ok(Local::Instead(Box::new(instead)));
+            }
+            return set_config::set_config(session, stmt, given).await.map(local);
+        }
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
         Kind::Copy(_)
         | Kind::Insert(_)

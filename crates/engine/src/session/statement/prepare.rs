@@ -16,7 +16,7 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out};
-use crate::session::statement::{administer, counters, sequence_calls};
+use crate::session::statement::{administer, counters, select_into, sequence_calls};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -122,6 +122,16 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Empty => return Ok(Description { parameters: Vec::new(), columns: None }),
         Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque if stmt.parameters == 0 => {
             return Ok(Description { parameters: Vec::new(), columns: None });
+        }
+        Kind::Select(_) if select_into::is_meant(stmt) => {
+            let dialect = session.place.dialect();
+            let other =
+                dialect.map(|own| select_into::definition(own.as_ref(), stmt)).transpose()?;
+            if let Some(other) = other.flatten() {
+                let types = prepared.types().to_vec();
+                let own = Prepared::new(Arc::clone(&other.text), (*other).clone(), types);
+                return Box::pin(describe_afresh(session, &Arc::new(own))).await;
+            }
         }
         Kind::Select(_)
         | Kind::Insert(_)

@@ -99,9 +99,8 @@ async fn prepare(
         Ok(Planned::Run(_) | Planned::Steps(_) | Planned::Needs(_)) => return Err(refused()),
     };
     let tables = twins(session, live, own, &assembly).await?;
-    let finished = context::in_context(session, live, None, |ctx| {
-        assembly.finish(ctx, &tables, Purpose::Run)
-    });
+    let finished =
+        context::in_context(session, live, None, |ctx| assembly.finish(ctx, &tables, Purpose::Run));
     let Planned::Run(plan) = finished? else { return Err(refused()) };
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     Ok(Probe {
@@ -152,11 +151,7 @@ fn typed(dialect: &dyn Dialect, place: usize, columns: &[Typed]) -> Result<Inlin
 }
 
 /// The second column of a statement's one row.
-async fn definition(
-    session: &mut Session,
-    live: &Arc<LiveDatabase>,
-    text: &str,
-) -> Result<String> {
+async fn definition(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) -> Result<String> {
     let mut told = String::new();
     let mut take = |columns: &Columns, rows: Option<&Rows>| {
         insert_select::each_row(columns, rows, |fields| {

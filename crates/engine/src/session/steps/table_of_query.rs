@@ -101,13 +101,8 @@ async fn filled(
         };
         return Ok(Stepped { told, completion, key: 0 });
     }
-    let text = format!(
-        "{} {} ({}) {}",
-        parts.verb,
-        parts.table,
-        made.columns.join(", "),
-        parts.query
-    );
+    let text =
+        format!("{} {} ({}) {}", parts.verb, parts.table, made.columns.join(", "), parts.query);
     let written = written(session, live, &text).await?;
     let completion = written.completion;
     let rows = completion.affected.unwrap_or(0);
@@ -117,17 +112,14 @@ async fn filled(
             Completion { info, ..completion }
         }
         true => completion,
-        false => {
-            Completion { tag: "SELECT".into(), affected: Some(rows), ..Completion::default() }
-        }
+        false => Completion { tag: "SELECT".into(), affected: Some(rows), ..Completion::default() },
     };
     Ok(Stepped { completion, ..written }.after(told))
 }
 
 /// Runs an INSERT … SELECT as one plan, or row by row, in the transaction that is open.
 async fn written(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) -> Result<Stepped> {
-    let stmt =
-        pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)?;
+    let stmt = pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)?;
     look::look_at_temporaries(session, live, &stmt).await?;
     let given = Given { is_step: true, ..Given::default() };
     let ready = Box::pin(ready::ready(session, live, &stmt, &given, Purpose::Run)).await?;
