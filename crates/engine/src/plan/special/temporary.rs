@@ -55,6 +55,10 @@ pub(in crate::plan) fn route(
         return Err(gone_with_connection(gone.name, &own.unit));
     }
     for name in others(ctx, stmt, Some(own)) {
+        // The part that is written for a sharded table.
+        if is_alike(stmt) && part_of(ctx, &name.key()).any(|unit| unit == own.unit) {
+            continue;
+        }
         match stands(ctx, &name.key())? {
             Stands::Unread => return Ok(Route::Needs(Need::Tables)),
             Stands::Nowhere => {}
@@ -127,6 +131,9 @@ pub(in crate::plan) fn alike(ctx: &Context<'_>, stmt: &Statement) -> Result<Opti
     let tables = || ctx.database.features.iter().flat_map(|feature| feature.tables());
     for name in define.referenced.iter().filter(|name| !own.is_one(name)) {
         let key = name.key();
+        if part_of(ctx, &key).next().is_some() {
+            return Err(ErrorKind::UnknownTable(key).into());
+        }
         let is_it = |table: &LogicTable| {
             table.kind == TableKind::Sharded && syntax.table_key(&table.name) == key
         };
@@ -166,6 +173,18 @@ fn others<'a>(
         let is_made = made.iter().any(|own| own.span == name.span);
         !is_made && own.is_none_or(|own| !own.is_one(name)) && !is_vendors(name)
     })
+}
+
+/// The units where a table of this key is a part of a sharded one.
+fn part_of<'a>(ctx: &'a Context<'_>, key: &'a str) -> impl Iterator<Item = UnitName> + 'a {
+    let syntax = ctx.dialect.syntax();
+    let tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let sharded = tables.filter(move |table| {
+        table.kind == TableKind::Sharded && syntax.table_key(&table.name) != key
+    });
+    let nodes = sharded.flat_map(|table| table.nodes);
+    let own = nodes.filter(move |node| syntax.table_key(&node.table) == key);
+    own.map(|node| writer_of(ctx.database, node.unit))
 }
 
 fn stands(ctx: &Context<'_>, key: &str) -> Result<Stands> {

@@ -85,6 +85,7 @@ pub(in crate::plan) fn take_apart(
     let query = format!("{hint}{}", cut.query.of(&stmt.text));
     let own_query = parsed(ctx, &query)?;
     let Kind::Select(read) = &own_query.kind else { return Ok(Ok(None)) };
+    refuse_hidden(define, &own_query)?;
     if let Err(need) = are_told_as_stored(ctx, &own_query)? {
         return Ok(Err(need));
     }
@@ -141,6 +142,23 @@ fn refuse_references(define: &Define) -> Result<()> {
         30001,
         "CREATE TABLE … AS SELECT with a key to another table is not supported over several shards",
         "add the key with ALTER TABLE",
+    ))
+}
+
+/// Once a temporary table is there it hides the one of its name that its rows are to come from.
+fn refuse_hidden(define: &Define, query: &Statement) -> Result<()> {
+    let Some(name) = define.names.first() else { return Ok(()) };
+    let key = name.key();
+    let tables = visit::tables(&query.kind);
+    if !pando_kernel::temporary::is_temporary(define)
+        || tables.iter().all(|table| table.name.key() != key)
+    {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        30001,
+        format!("temporary table `{key}` would hide the table that its rows come from"),
+        "give it another name, and rename it then",
     ))
 }
 

@@ -34,6 +34,7 @@ pub(in crate::session) async fn start_table_of_query(
         };
         return frame::end_steps(session, live, kept, stepped).await;
     }
+    refuse_inside(session, parts)?;
     let (facts, aside) = (Arc::clone(session.place.facts()), session.outbox.set_aside());
     let made = made(session, live, parts).await;
     session.place.knows_again(facts);
@@ -48,6 +49,19 @@ pub(in crate::session) async fn start_table_of_query(
         return Err(error);
     }
     Ok(())
+}
+
+/// Where definitions commit the rows of a temporary table that is made of a query stay when the transaction around it is
+/// rolled back; those that are written into it would not.
+fn refuse_inside(session: &Session, parts: &TableOfQuery) -> Result<()> {
+    if !parts.is_temporary || session.work.is_idle() && session.work.autocommit() {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        30001,
+        "CREATE TEMPORARY TABLE … SELECT over several shards is not supported inside a transaction",
+        "make it before, or write its columns and use INSERT … SELECT",
+    ))
 }
 
 /// A table that is there.
