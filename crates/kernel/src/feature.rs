@@ -198,6 +198,8 @@ pub struct SessionView {
     pub connections_per_query: usize,
     /// The statement is only looked at, for what it concerns and answers; nothing of it runs.
     pub describes: bool,
+    /// Its types alone are asked of a server: what it asks about the session stays as it is written, and has the server's own type.
+    pub probes: bool,
     /// It is one of several statements that a client's statement runs as: what time it is was settled with the first.
     pub keeps_time: bool,
     /// What it reads is to be one state of all units, of which copies have no part.

@@ -41,6 +41,9 @@ pub trait QueryTables: Send + Sync + Debug {
     /// number. `None` where it is no table.
     fn twin(&self, number: usize, definition: &str) -> Option<Inline>;
 
+    /// What stands behind the name of a new table that is defined so, but for what it refers to; `None` where it is no table.
+    fn alike(&self, definition: &str) -> Option<String>;
+
     /// What of a query's text becomes what, so that it gives no rows: its LIMIT where it has one, else what is written behind it.
     fn without_rows(&self) -> Option<&'static str>;
 

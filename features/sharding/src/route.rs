@@ -320,7 +320,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Units> {
         // Its rows go where the rule says, or come from several parts.
         return Err(Error::spans_shards(
             20030,
-            "CREATE TABLE … AS SELECT as it is",
+            "CREATE TABLE … AS SELECT is not supported",
             "write CREATE TABLE with the columns, then INSERT … SELECT",
         ));
     }

@@ -57,7 +57,7 @@ pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
 pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};
 pub use steps::{
     ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, LockedRows, MovedTable, Steps,
-    TableOfQuery,
+    TableLike, TableOfQuery,
 };
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};

@@ -41,6 +41,21 @@ impl QueryTables for MySql {
         (!elements.is_empty()).then_some(Inline { before, table: name })
     }
 
+    fn alike(&self, definition: &str) -> Option<String> {
+        let lines: Vec<&str> = definition.lines().skip(1).collect();
+        let end = lines.iter().position(|line| line.starts_with(')'))?;
+        let kept = lines.get(..end)?.iter().filter(|line| !is_foreign_key(line));
+        let elements: Vec<&str> =
+            kept.map(|line| unnamed(line.trim().trim_end_matches(','))).collect();
+        let first = lines.get(end)?.trim_start_matches(')').split(' ');
+        // The next number that the other table gives is not the new one's.
+        let options: Vec<&str> =
+            first.filter(|word| !word.starts_with("AUTO_INCREMENT=")).collect();
+        let rest = lines.get(end + 1..).unwrap_or_default();
+        let body = format!("({}){} {}", elements.join(", "), options.join(" "), rest.join(" "));
+        (!elements.is_empty()).then(|| body.trim_end().to_owned())
+    }
+
     fn without_rows(&self) -> Option<&'static str> {
         Some("LIMIT 0")
     }
@@ -66,6 +81,26 @@ impl QueryTables for MySql {
             .split_once(" (")
             .ok_or_else(|| Error::internal("a table's definition has another shape"))?;
         Ok(Probed { body: format!("({body}"), columns: names(body) })
+    }
+}
+
+fn is_foreign_key(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix("CONSTRAINT `");
+    rest.and_then(|rest| rest.split_once("` "))
+        .is_some_and(|(_, words)| words.starts_with("FOREIGN KEY"))
+}
+
+/// A check without the name that MySQL has made for it: it is to be unique in its database, and is made anew of the new table's.
+fn unnamed(line: &str) -> &str {
+    let Some((name, rest)) =
+        line.strip_prefix("CONSTRAINT `").and_then(|rest| rest.split_once("` "))
+    else {
+        return line;
+    };
+    let number = name.rsplit_once("_chk_").map(|(_, number)| number);
+    match number.is_some_and(|number| number.parse::<u32>().is_ok()) {
+        true => rest,
+        false => line,
     }
 }
 
@@ -104,6 +139,20 @@ mod tests {
             ]
         );
         assert!(MySql.twin(1, "CREATE ALGORITHM=UNDEFINED VIEW `v` AS select 1").is_none());
+    }
+
+    #[test]
+    fn a_table_like_another_refers_to_nothing_and_counts_anew() {
+        assert_eq!(
+            MySql.alike(SHOWN).unwrap(),
+            "(`id` int(11) NOT NULL AUTO_INCREMENT, `o``k` varchar(20) DEFAULT 'q' COMMENT 'c', PRIMARY KEY (`id`), FULLTEXT KEY `f` (`o``k`)) ENGINE=MyISAM DEFAULT CHARSET=latin1 COLLATE=latin1_bin  PARTITION BY HASH (`id`)"
+        );
+        let checked = "CREATE TABLE `a` (\n  `id` int,\n  CONSTRAINT `a_chk_1` CHECK ((`id` > 0)),\n  CONSTRAINT `own` CHECK ((`id` > 1))\n) ENGINE=InnoDB";
+        assert_eq!(
+            MySql.alike(checked).unwrap(),
+            "(`id` int, CHECK ((`id` > 0)), CONSTRAINT `own` CHECK ((`id` > 1))) ENGINE=InnoDB"
+        );
+        assert!(MySql.alike("CREATE VIEW `v` AS select 1").is_none());
     }
 
     #[test]

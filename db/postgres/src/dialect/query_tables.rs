@@ -21,6 +21,10 @@ impl QueryTables for Postgres {
         None
     }
 
+    fn alike(&self, _definition: &str) -> Option<String> {
+        None
+    }
+
     fn without_rows(&self) -> Option<&'static str> {
         None
     }

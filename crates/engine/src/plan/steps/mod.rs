@@ -6,6 +6,7 @@ pub(in crate::plan) mod insert_select;
 pub(in crate::plan) mod lock_calls;
 pub(in crate::plan) mod locked_rows;
 pub(in crate::plan) mod move_rows;
+pub(in crate::plan) mod table_like;
 pub(in crate::plan) mod table_of_query;
 
 use pando_kernel::error::{Because, Error, Result};
@@ -21,6 +22,7 @@ pub use insert_select::InsertSelect;
 pub use lock_calls::LockCalls;
 pub use locked_rows::LockedRows;
 pub use move_rows::MovedTable;
+pub use table_like::TableLike;
 pub use table_of_query::TableOfQuery;
 
 /// What a statement becomes that runs as several, with the parts it was taken into.
@@ -40,6 +42,8 @@ pub enum Steps {
     LockedRows(Box<LockedRows>),
     /// What table a query makes is asked first, then it is made and its rows are written.
     TableOfQuery(Box<TableOfQuery>),
+    /// How the other table is defined is asked first, then the new one is defined so.
+    TableLike(TableLike),
 }
 
 /// A statement that runs in steps.
@@ -94,6 +98,11 @@ fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<S
     let Some(because) = refusal.refusal() else { return Ok(Ok(None)) };
     if because == Because::TakesLock {
         return lock_calls::take_apart(ctx, stmt).map(|calls| Ok(Some(Steps::Locks(calls))));
+    }
+    if because != Because::Forbidden
+        && let Some(parts) = table_like::take_apart(ctx, stmt)
+    {
+        return Ok(Ok(Some(Steps::TableLike(parts))));
     }
     if !may_step(ctx, stmt) {
         return Ok(Ok(None));

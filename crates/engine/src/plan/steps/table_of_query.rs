@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
+use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::query_tables::QueryTables;
 use pando_kernel::route::Need;
-use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Query, Statement};
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Query, QueryBody, Statement};
 use pando_sql::{Edits, Span, Token, tokenize, visit};
 
 use super::Apart;
 use crate::plan::about::writing_unit;
+use crate::plan::assemble::walk;
+use crate::plan::numbering;
 use crate::plan::parse::parsed;
 use crate::plan::{Planned, apart};
 
@@ -63,13 +66,6 @@ pub(in crate::plan) fn take_apart(
     };
     let [name] = &define.names[..] else { return Ok(Ok(None)) };
     refuse_references(define)?;
-    if stmt.parameters > 0 {
-        return Err(Error::unsupported(
-            30001,
-            "CREATE TABLE … AS SELECT over several shards takes no parameters",
-            "write the values into the query",
-        ));
-    }
     let exists = match define.conditional {
         true => match found(ctx, stmt, define)? {
             Err(need) => return Ok(Err(need)),
@@ -82,8 +78,10 @@ pub(in crate::plan) fn take_apart(
         return Ok(Ok(None));
     };
     let hint = stmt.hint_span.map_or("", |span| span.of(&stmt.text));
-    let query = format!("{hint}{}", cut.query.of(&stmt.text));
-    let own_query = parsed(ctx, &query)?;
+    let mut own_query = parsed(ctx, &format!("{hint}{}", cut.query.of(&stmt.text)))?;
+    if let Some(text) = with_values(ctx, &own_query)? {
+        own_query = parsed(ctx, &text)?;
+    }
     let Kind::Select(read) = &own_query.kind else { return Ok(Ok(None)) };
     refuse_hidden(define, &own_query)?;
     if let Err(need) = are_told_as_stored(ctx, &own_query)? {
@@ -96,7 +94,7 @@ pub(in crate::plan) fn take_apart(
         elements: cut.elements.map_or("", |span| span.of(&stmt.text)).to_owned(),
         options: options.to_owned(),
         empty: without_rows(own, &own_query, read),
-        query: query.into(),
+        query: Arc::clone(&own_query.text),
         verb: match options.split_whitespace().next_back() {
             Some(word) if word.eq_ignore_ascii_case("REPLACE") => "REPLACE INTO",
             Some(word) if word.eq_ignore_ascii_case("IGNORE") => "INSERT IGNORE INTO",
@@ -109,6 +107,47 @@ pub(in crate::plan) fn take_apart(
         },
         is_temporary: pando_kernel::temporary::is_temporary(define),
     })))
+}
+
+/// The query with its parameters written as literals; `None` where it has none, or their values are not there yet.
+///
+/// # Errors
+/// `Refused` where the type that a parameter was declared with would be a column's.
+fn with_values(ctx: &Context<'_>, query: &Statement) -> Result<Option<String>> {
+    let parameters = numbering::parameters(query);
+    let mut items: Vec<Span> = Vec::new();
+    let Kind::Select(read) = &query.kind else { return Ok(None) };
+    selected(read, &mut items);
+    let mut edits = Edits::default();
+    for (span, index) in parameters {
+        let is_item = items.iter().any(|item| item.start <= span.start && span.end <= item.end);
+        let value = ctx.parameter(index);
+        if is_item || matches!(value, Some(Value::Bytes(_))) {
+            return Err(Error::unsupported(
+                30001,
+                "a parameter in the select list of CREATE TABLE … AS SELECT over several shards is not supported",
+                "write the value into the query",
+            ));
+        }
+        let Some(value) = value else { return Ok(None) };
+        edits.replace(span, ctx.dialect.literal(value));
+    }
+    Ok((!edits.is_empty()).then(|| edits.apply(&query.text)))
+}
+
+/// The select lists of a query, and of those in its WITH and FROM.
+fn selected(query: &Query, items: &mut Vec<Span>) {
+    match &query.body {
+        QueryBody::Values(_) => items.push(query.span),
+        QueryBody::Set { left, right, .. } => {
+            selected(left, items);
+            selected(right, items);
+        }
+        QueryBody::Select(_) => {}
+    }
+    let mut selects = Vec::new();
+    walk::selects(query, &mut selects);
+    items.extend(selects.iter().map(|select| select.items_span));
 }
 
 /// A table that is to be made of a query, and the query.

@@ -55,6 +55,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         ticket: session.place.ticket(),
         connections_per_query: session.place.properties().max_connections_per_query,
         describes: false,
+        probes: false,
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         temporaries: session.temporary.shown(session.place.current()),

@@ -256,6 +256,7 @@ pub(in crate::session) async fn read_choice(
         | Steps::ChosenRows(_)
         | Steps::FirstRows(_)
         | Steps::TableOfQuery(_)
+        | Steps::TableLike(_)
         | Steps::Locks(_) => Err(found.refusal),
     }
 }

@@ -9,4 +9,5 @@ pub(in crate::session) mod lock_calls;
 pub(in crate::session) mod locked_rows;
 pub(in crate::session) mod move_rows;
 pub(in crate::session) mod probe;
+pub(in crate::session) mod table_like;
 pub(in crate::session) mod table_of_query;

@@ -151,7 +151,14 @@ fn typed(dialect: &dyn Dialect, place: usize, columns: &[Typed]) -> Result<Inlin
 }
 
 /// The second column of a statement's one row.
-async fn definition(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) -> Result<String> {
+///
+/// # Errors
+/// What the units say.
+pub(in crate::session) async fn definition(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    text: &str,
+) -> Result<String> {
     let mut told = String::new();
     let mut take = |columns: &Columns, rows: Option<&Rows>| {
         insert_select::each_row(columns, rows, |fields| {

@@ -154,6 +154,7 @@ async fn written(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) ->
             | Steps::FirstRows(_)
             | Steps::Locks(_)
             | Steps::LockedRows(_)
+            | Steps::TableLike(_)
             | Steps::TableOfQuery(_) => Err(found.refusal),
         },
     }
