@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::query_tables::{Probed, QueryTables, Wanted};
 use pando_kernel::relation::{Carried, Inline, Stands};
 use pando_kernel::route::UnitName;
@@ -99,8 +100,10 @@ async fn prepare(
         Ok(Planned::Run(_) | Planned::Steps(_) | Planned::Needs(_)) => return Err(refused()),
     };
     let tables = twins(session, live, own, &assembly).await?;
-    let finished =
-        context::in_context(session, live, None, |ctx| assembly.finish(ctx, &tables, Purpose::Run));
+    let finished = context::in_context(session, live, None, |ctx| {
+        let session = SessionView { probes: true, ..ctx.session.clone() };
+        assembly.finish(&Context { session: &session, ..*ctx }, &tables, Purpose::Run)
+    });
     let Planned::Run(plan) = finished? else { return Err(refused()) };
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     Ok(Probe {
