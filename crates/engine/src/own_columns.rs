@@ -23,8 +23,8 @@ pub(crate) struct OwnColumns {
 
 impl OwnColumns {
     /// For a statement that means temporary tables by these keys.
-    pub(crate) fn of(names: Vec<String>, are_mixed: bool) -> Self {
-        Self { names, are_mixed, known: HashMap::new() }
+    pub(crate) fn of(names: Vec<String>) -> Self {
+        Self { names, are_mixed: false, known: HashMap::new() }
     }
 
     /// Whether a table's key means a temporary one.
@@ -108,7 +108,7 @@ mod tests {
     fn a_temporary_table_hides_what_is_known_of_its_name() {
         let others = UnitCatalog::default();
         others.learn_columns(others.epoch(), "a".into(), Vec::new(), None);
-        let mut own = OwnColumns::of(vec!["a".into()], false);
+        let mut own = OwnColumns::of(vec!["a".into()]);
         assert!(Beside { others: &others, own: &own }.columns("a").is_none());
         own.learn("a".into(), Vec::new());
         assert!(Beside { others: &others, own: &own }.columns("a").is_some());

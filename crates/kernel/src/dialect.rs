@@ -122,11 +122,6 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
-    /// How servers tell what table they would make of a query; `None` where they cannot.
-    fn query_tables(&self) -> Option<&dyn crate::query_tables::QueryTables> {
-        None
-    }
-
     /// How numbers of sequences are asked for; `None` where there are no sequences.
     fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
         None
@@ -185,19 +180,6 @@ pub trait Metadata: Send + Sync + Debug {
     /// # Errors
     /// `Internal` when the row has another shape.
     fn read_column(&self, row: &[Value]) -> Result<TableColumn>;
-
-    /// As [`Metadata::columns_query`], of a temporary table of the connection that is asked.
-    fn temporary_columns_query(&self, table: &str) -> String {
-        self.columns_query(None, table)
-    }
-
-    /// Reads a row of [`Metadata::temporary_columns_query`].
-    ///
-    /// # Errors
-    /// `Internal` when the row has another shape.
-    fn read_temporary_column(&self, row: &[Value]) -> Result<TableColumn> {
-        self.read_column(row)
-    }
 
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own. A third column
     /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::error::Result;
 use crate::relation::Inline;
+use crate::table::TableColumn;
 use crate::value::Value;
 
 /// Name of the temporary table that a server makes of the query over tables without rows.
@@ -34,17 +35,8 @@ pub trait QueryTables: Send + Sync + Debug {
     /// Whether SELECT … INTO makes a table.
     fn selects_into(&self) -> bool;
 
-    /// A statement whose one row tells how a table is defined, in its second column; `None` where a column of a query is told by its type alone.
-    fn definition_of(&self, table: &str) -> Option<String>;
-
-    /// A table without rows that is defined so: the columns of a query over it are those of one over the table itself. Each place of a statement has its own
-    /// number. `None` where it is no table.
-    fn twin(&self, number: usize, definition: &str) -> Option<Inline>;
-
-    /// What stands behind the name of a new table that is defined so, but for what it refers to; `None` where it is no table.
-    fn alike(&self, definition: &str) -> Option<String>;
-
-    /// What of a query's text becomes what, so that it gives no rows: its LIMIT where it has one, else what is written behind it.
+    /// What of a query's text becomes what, so that it gives no rows: its LIMIT where it has one, else what is written behind it. `None` where [`PROBE`] is
+    /// made without rows anyway.
     fn without_rows(&self) -> Option<&'static str>;
 
     /// Makes [`PROBE`] of a query that gives no rows.
@@ -58,4 +50,29 @@ pub trait QueryTables: Send + Sync + Debug {
     /// # Errors
     /// `Internal` when the rows have another shape.
     fn probed(&self, wanted: &Wanted<'_>, rows: &[Vec<Value>]) -> Result<Probed>;
+
+    /// How they tell of tables that are there.
+    fn definitions(&self) -> &dyn Definitions;
+}
+
+/// How a family's servers tell how tables are defined, those too that their catalogues do not show.
+pub trait Definitions: Send + Sync + Debug {
+    /// A statement whose one row tells how a table is defined, in its second column; `None` where a column of a query is told by its type alone.
+    fn definition_of(&self, table: &str) -> Option<String>;
+
+    /// A table without rows that is defined so: the columns of a query over it are those of one over the table itself. Each place of a statement has its own
+    /// number. `None` where it is no table.
+    fn twin(&self, number: usize, definition: &str) -> Option<Inline>;
+
+    /// What stands behind the name of a new table that is defined so, but for what it refers to; `None` where it is no table.
+    fn alike(&self, definition: &str) -> Option<String>;
+
+    /// A query for the columns of a temporary table of the connection that is asked, one row for each, in table order.
+    fn temporary_columns_query(&self, table: &str) -> String;
+
+    /// Reads a row of [`Definitions::temporary_columns_query`].
+    ///
+    /// # Errors
+    /// `Internal` when the row has another shape.
+    fn read_temporary_column(&self, row: &[Value]) -> Result<TableColumn>;
 }

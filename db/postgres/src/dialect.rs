@@ -142,10 +142,6 @@ impl Language for Postgres {
         Some(self)
     }
 
-    fn query_tables(&self) -> Option<&dyn pando_kernel::query_tables::QueryTables> {
-        Some(self)
-    }
-
     fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }

@@ -109,18 +109,13 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     let stmt = alike.as_ref().unwrap_or(stmt);
     match timely(ctx, stmt, purpose) {
         Err(refusal) if is_for_assembly(&refusal) => {
-            // Groups are made of what stands on the shards.
-            let form = match temporary::concerned(ctx, stmt) {
-                None => assemble::Form::Any,
-                Some(_) => assemble::Form::Tables,
-            };
             // An assembly would read more.
             match chosen_rows::take_apart(ctx, stmt)? {
                 Ok(Some(parts)) => {
                     let steps = Steps::ChosenRows(parts);
                     Ok(Planned::Steps(Box::new(InSteps { steps, refusal })))
                 }
-                Ok(None) => assemble::assemble(ctx, stmt, (purpose, form), refusal),
+                Ok(None) => assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), refusal),
                 Err(need) => Ok(Planned::Needs(need)),
             }
         }

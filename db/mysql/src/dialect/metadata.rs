@@ -91,31 +91,6 @@ impl Metadata for MySql {
         })
     }
 
-    /// The catalogue of older servers has no temporary tables.
-    fn temporary_columns_query(&self, table: &str) -> String {
-        format!("SHOW FULL COLUMNS FROM {}", self.quote(table))
-    }
-
-    fn read_temporary_column(&self, row: &[Value]) -> Result<TableColumn> {
-        let [name, column_type, collation, nullable, key, default, extra, ..] = row else {
-            return Err(Error::internal("a row of SHOW FULL COLUMNS has nine fields"));
-        };
-        let whole = text(column_type)?;
-        let data_type = whole.split(['(', ' ']).next().unwrap_or_default();
-        let default = if default.is_null() { Value::Text(String::new()) } else { default.clone() };
-        self.read_column(&[
-            name.clone(),
-            Value::Text(data_type.to_owned()),
-            column_type.clone(),
-            collation.clone(),
-            key.clone(),
-            extra.clone(),
-            nullable.clone(),
-            default,
-            Value::Int(0),
-        ])
-    }
-
     fn health(&self) -> Option<&dyn Health> {
         Some(self)
     }
@@ -204,7 +179,7 @@ impl Metadata for MySql {
     }
 }
 
-fn text(value: &Value) -> Result<String> {
+pub(super) fn text(value: &Value) -> Result<String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),

@@ -1,11 +1,13 @@
 //! Tables that are made of a query's rows: a column that is one of a table keeps its default, its comment and whether it may be NULL.
 //! <https://dev.mysql.com/doc/refman/8.0/en/create-table-select.html>
 
-use pando_kernel::query_tables::{PROBE, Probed, QueryTables, Wanted};
+use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::query_tables::{Definitions, PROBE, Probed, QueryTables, Wanted};
 use pando_kernel::relation::{Inline, PREFIX};
 use pando_kernel::{Error, Result, Value};
 
 use super::MySql;
+use super::metadata::text;
 use super::relations::{MODE, MODE_BACK};
 
 impl QueryTables for MySql {
@@ -13,6 +15,39 @@ impl QueryTables for MySql {
         false
     }
 
+    fn without_rows(&self) -> Option<&'static str> {
+        Some("LIMIT 0")
+    }
+
+    fn probe(&self, wanted: &Wanted<'_>) -> String {
+        let Wanted { elements, options, query } = wanted;
+        format!("CREATE TEMPORARY TABLE {PROBE} {elements} {options} AS {query}")
+    }
+
+    fn probed_query(&self) -> String {
+        format!("SHOW CREATE TABLE {PROBE}")
+    }
+
+    fn probed(&self, _wanted: &Wanted<'_>, rows: &[Vec<Value>]) -> Result<Probed> {
+        let text = match rows {
+            [row] => match row.get(1) {
+                Some(Value::Text(text)) => text.as_str(),
+                _ => "",
+            },
+            _ => "",
+        };
+        let (_, body) = text
+            .split_once(" (")
+            .ok_or_else(|| Error::internal("a table's definition has another shape"))?;
+        Ok(Probed { body: format!("({body}"), columns: names(body) })
+    }
+
+    fn definitions(&self) -> &dyn Definitions {
+        self
+    }
+}
+
+impl Definitions for MySql {
     fn definition_of(&self, table: &str) -> Option<String> {
         Some(format!("SHOW CREATE TABLE {table}"))
     }
@@ -56,31 +91,29 @@ impl QueryTables for MySql {
         (!elements.is_empty()).then(|| body.trim_end().to_owned())
     }
 
-    fn without_rows(&self) -> Option<&'static str> {
-        Some("LIMIT 0")
+    /// The catalogue of older servers has no temporary tables.
+    fn temporary_columns_query(&self, table: &str) -> String {
+        format!("SHOW FULL COLUMNS FROM {}", self.quote(table))
     }
 
-    fn probe(&self, wanted: &Wanted<'_>) -> String {
-        let Wanted { elements, options, query } = wanted;
-        format!("CREATE TEMPORARY TABLE {PROBE} {elements} {options} AS {query}")
-    }
-
-    fn probed_query(&self) -> String {
-        format!("SHOW CREATE TABLE {PROBE}")
-    }
-
-    fn probed(&self, _wanted: &Wanted<'_>, rows: &[Vec<Value>]) -> Result<Probed> {
-        let text = match rows {
-            [row] => match row.get(1) {
-                Some(Value::Text(text)) => text.as_str(),
-                _ => "",
-            },
-            _ => "",
+    fn read_temporary_column(&self, row: &[Value]) -> Result<TableColumn> {
+        let [name, column_type, collation, nullable, key, default, extra, ..] = row else {
+            return Err(Error::internal("a row of SHOW FULL COLUMNS has nine fields"));
         };
-        let (_, body) = text
-            .split_once(" (")
-            .ok_or_else(|| Error::internal("a table's definition has another shape"))?;
-        Ok(Probed { body: format!("({body}"), columns: names(body) })
+        let whole = text(column_type)?;
+        let data_type = whole.split(['(', ' ']).next().unwrap_or_default();
+        let default = if default.is_null() { Value::Text(String::new()) } else { default.clone() };
+        self.read_column(&[
+            name.clone(),
+            Value::Text(data_type.to_owned()),
+            column_type.clone(),
+            collation.clone(),
+            key.clone(),
+            extra.clone(),
+            nullable.clone(),
+            default,
+            Value::Int(0),
+        ])
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Variables};
+use pando_kernel::query_tables::QueryTables;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
@@ -127,6 +128,10 @@ impl Relations for MySql {
         let forms =
             columns.iter().map(|carried| Form::of(&carried.column).unwrap_or(Form::Text)).collect();
         Box::new(Loading { name, derived, before, forms, batch: String::new(), size: 0 })
+    }
+
+    fn query_tables(&self) -> Option<&dyn QueryTables> {
+        Some(self)
     }
 }
 

@@ -78,10 +78,6 @@ impl Metadata for Postgres {
         )
     }
 
-    fn temporary_columns_query(&self, table: &str) -> String {
-        self.columns_query(Some("pg_temp"), table)
-    }
-
     fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
         let [
             Value::Text(name),

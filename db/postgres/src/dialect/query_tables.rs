@@ -1,8 +1,8 @@
 //! Tables that are made of a query's rows: PostgreSQL takes the types and collations of its columns, and nothing else.
 //! <https://www.postgresql.org/docs/current/sql-createtableas.html>
 
-use pando_kernel::dialect::{Language, Metadata};
-use pando_kernel::query_tables::{PROBE, Probed, QueryTables, Wanted};
+use pando_kernel::dialect::{Language, Metadata, TableColumn};
+use pando_kernel::query_tables::{Definitions, PROBE, Probed, QueryTables, Wanted};
 use pando_kernel::relation::Inline;
 use pando_kernel::{Result, Value};
 
@@ -11,18 +11,6 @@ use super::Postgres;
 impl QueryTables for Postgres {
     fn selects_into(&self) -> bool {
         true
-    }
-
-    fn definition_of(&self, _table: &str) -> Option<String> {
-        None
-    }
-
-    fn twin(&self, _number: usize, _definition: &str) -> Option<Inline> {
-        None
-    }
-
-    fn alike(&self, _definition: &str) -> Option<String> {
-        None
     }
 
     fn without_rows(&self) -> Option<&'static str> {
@@ -52,6 +40,32 @@ impl QueryTables for Postgres {
         }
         let body = format!("({}) {}", elements.join(", "), wanted.options.trim());
         Ok(Probed { body: body.trim_end().to_owned(), columns })
+    }
+
+    fn definitions(&self) -> &dyn Definitions {
+        self
+    }
+}
+
+impl Definitions for Postgres {
+    fn definition_of(&self, _table: &str) -> Option<String> {
+        None
+    }
+
+    fn twin(&self, _number: usize, _definition: &str) -> Option<Inline> {
+        None
+    }
+
+    fn alike(&self, _definition: &str) -> Option<String> {
+        None
+    }
+
+    fn temporary_columns_query(&self, table: &str) -> String {
+        self.columns_query(Some("pg_temp"), table)
+    }
+
+    fn read_temporary_column(&self, row: &[Value]) -> Result<TableColumn> {
+        self.read_column(row)
     }
 }
 

@@ -23,10 +23,11 @@ use pando_kernel::relation::{Carried, Inline};
 use pando_kernel::route::UnitName;
 use pando_sql::Span;
 use pando_sql::ast::Statement;
-use pando_sql::visit::{self, Occurrence};
+use pando_sql::visit;
 
 use super::about::writing_unit;
 use super::fulltext;
+use super::special::temporary;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
@@ -56,8 +57,10 @@ pub(super) fn assemble(
     let Some(relations) = ctx.dialect.relations().filter(|_| walk::is_plain(stmt)) else {
         return Err(refusal);
     };
+    // Groups are made of what stands on the shards, and not of temporary tables.
     if form == Form::Any
         && purpose == Purpose::Run
+        && temporary::concerned(ctx, stmt).is_none()
         && let Some(at) = writing_unit(ctx)
         && let Some(planned) = grouped::grouped(ctx, stmt, relations, at)
     {
@@ -76,16 +79,16 @@ pub(super) fn assemble(
     let mut staying = changed;
     staying.extend(there.iter().flat_map(|own| beside::spans(own, &leaves)));
     leaves.retain(|leaf| !staying.contains(&leaf.table.name.span));
-    if !are_replaceable(ctx, &leaves, (&occurrences, &staying)) {
+    if !are_replaceable(ctx, stmt, &leaves, &staying) {
         return Err(refusal);
     }
-    let place = match there {
-        Some(own) => Answers { at: Some(Arc::clone(&own.unit)), is_beside: true },
-        None => Answers { at: writing_unit(ctx), is_beside: false },
+    let rest = match there {
+        Some(own) => Rest { stmt, at: Some(Arc::clone(&own.unit)), is_beside: true },
+        None => Rest { stmt, at: writing_unit(ctx), is_beside: false },
     };
     let reads_turned = leaves.iter().any(|leaf| columns.names_turned(&leaf.logic));
     names::check(ctx, stmt, &columns)?;
-    let assembly = tables::build(ctx, (stmt, place), &leaves, &columns, relations)?;
+    let assembly = tables::build(ctx, rest, &leaves, &columns, relations)?;
     let Some(assembly) = assembly.filter(|built| !fulltext::remains(stmt, &built.edits)) else {
         return Err(refusal);
     };
@@ -116,9 +119,10 @@ pub(super) fn assemble(
     }
 }
 
-/// Where a statement is answered over rows that were read.
+/// A statement that is answered over rows that were read, and where.
 #[derive(Debug, Clone)]
-struct Answers {
+struct Rest<'a> {
+    stmt: &'a Statement,
     /// `None` where there is no unit.
     at: Option<UnitName>,
     /// Beside the session's temporary tables, on their connection.
@@ -128,12 +132,14 @@ struct Answers {
 /// Whether every table but those that stay is one in whose place rows can stand, and none belongs to the vendor's catalogue.
 fn are_replaceable(
     ctx: &Context<'_>,
+    stmt: &Statement,
     leaves: &[Leaf<'_>],
-    (occurrences, staying): (&[Occurrence<'_>], &[Span]),
+    staying: &[Span],
 ) -> bool {
+    let occurrences = visit::tables(&stmt.kind);
     let presentation = ctx.dialect.presentation();
     let vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
-    let stays = |found: &&Occurrence<'_>| staying.contains(&found.name.span);
+    let stays = |found: &&visit::Occurrence<'_>| staying.contains(&found.name.span);
     !leaves.is_empty()
         && leaves.len() + occurrences.iter().filter(stays).count() == occurrences.len()
         && occurrences.iter().all(|found| !vendors(found.name))

@@ -6,7 +6,7 @@ use pando_kernel::relation::Relations;
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
-use super::Answers;
+use super::Rest;
 use super::assembly::{Assembly, Place, Read, Typed};
 use super::columns::Columns;
 use super::filter::{self, Asked};
@@ -16,12 +16,12 @@ use super::walk::Leaf;
 
 pub(super) fn build(
     ctx: &Context<'_>,
-    (stmt, answers): (&Statement, Answers),
+    rest: Rest<'_>,
     leaves: &[Leaf<'_>],
     columns: &Columns,
     relations: &dyn Relations,
 ) -> Result<Option<Assembly>> {
-    let Answers { at, is_beside } = answers;
+    let Rest { stmt, at, is_beside } = rest;
     let Some(at) = at else { return Ok(None) };
     let mut edits = keyed::edits(ctx, stmt, leaves, columns);
     let mut reads: Vec<(String, Read)> = Vec::new();

@@ -37,7 +37,7 @@ pub(in crate::plan) fn take_apart(ctx: &Context<'_>, stmt: &Statement) -> Option
     let other = other.span.of(&stmt.text).to_owned();
     Some(TableLike {
         head: stmt.text.get(..name.span.end as usize)?.to_owned(),
-        definition: ctx.dialect.query_tables()?.definition_of(&other)?,
+        definition: ctx.dialect.relations()?.query_tables()?.definitions().definition_of(&other)?,
         other,
     })
 }

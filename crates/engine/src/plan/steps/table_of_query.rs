@@ -61,7 +61,12 @@ pub(in crate::plan) fn take_apart(
     stmt: &Statement,
 ) -> Result<Apart<TableOfQuery>> {
     let Some((define, query)) = made_of_query(stmt) else { return Ok(Ok(None)) };
-    let Some(own) = ctx.dialect.query_tables().filter(|_| ctx.dialect.transfer().is_some()) else {
+    let Some(own) = ctx
+        .dialect
+        .relations()
+        .and_then(|own| own.query_tables())
+        .filter(|_| ctx.dialect.transfer().is_some())
+    else {
         return Ok(Ok(None));
     };
     let [name] = &define.names[..] else { return Ok(Ok(None)) };
@@ -74,7 +79,7 @@ pub(in crate::plan) fn take_apart(
         false => false,
     };
     let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(Ok(None)) };
-    let Some(cut) = Cut::of(&stmt.text, &tokens.list, (name.span, query)) else {
+    let Some(cut) = Cut::of(&stmt.text, &tokens.list, name.span, query.span) else {
         return Ok(Ok(None));
     };
     let hint = stmt.hint_span.map_or("", |span| span.of(&stmt.text));
@@ -88,8 +93,13 @@ pub(in crate::plan) fn take_apart(
         return Ok(Err(need));
     }
     let options = cut.options.of(&stmt.text);
+    let rows = match (exists, cut.has_data) {
+        (true, _) => Rows::ForNobody,
+        (false, true) => Rows::Written,
+        (false, false) => Rows::Unwanted,
+    };
     Ok(Ok(Some(TableOfQuery {
-        head: head(stmt, &tokens.list, name.span, exists),
+        head: head(stmt, &tokens.list, name.span, rows),
         table: name.span.of(&stmt.text).to_owned(),
         elements: cut.elements.map_or("", |span| span.of(&stmt.text)).to_owned(),
         options: options.to_owned(),
@@ -100,11 +110,7 @@ pub(in crate::plan) fn take_apart(
             Some(word) if word.eq_ignore_ascii_case("IGNORE") => "INSERT IGNORE INTO",
             Some(_) | None => "INSERT INTO",
         },
-        rows: match (exists, cut.has_data) {
-            (true, _) => Rows::ForNobody,
-            (false, true) => Rows::Written,
-            (false, false) => Rows::Unwanted,
-        },
+        rows,
         is_temporary: pando_kernel::temporary::is_temporary(define),
     })))
 }
@@ -237,12 +243,12 @@ struct Cut {
 
 impl Cut {
     /// `None` where they cannot be told apart.
-    fn of(text: &str, tokens: &[Token], (name, query): (Span, &Query)) -> Option<Self> {
+    fn of(text: &str, tokens: &[Token], name: Span, query: Span) -> Option<Self> {
         let is = |token: &Token, word: &str| token.span.of(text).eq_ignore_ascii_case(word);
         let behind: Vec<&Token> =
             tokens.iter().filter(|token| token.span.start >= name.end).collect();
         // Brackets that the query itself stands in.
-        let first = behind.iter().position(|token| token.span.start >= query.span.start)?;
+        let first = behind.iter().position(|token| token.span.start >= query.start)?;
         let mut begin = first;
         while begin > 0 && is(behind[begin - 1], "(") {
             begin -= 1;
@@ -289,11 +295,11 @@ fn closing(text: &str, tokens: &[&Token]) -> Option<u32> {
 }
 
 /// The statement up to the table's name. Where no such table was found one that somebody makes meanwhile is in the way.
-fn head(stmt: &Statement, tokens: &[Token], name: Span, exists: bool) -> String {
+fn head(stmt: &Statement, tokens: &[Token], name: Span, rows: Rows) -> String {
     let front: Vec<&Token> = tokens.iter().filter(|token| token.span.end <= name.start).collect();
     let mut edits = Edits::default();
     if let [.., first, _, last] = &front[..]
-        && !exists
+        && rows != Rows::ForNobody
         && first.span.of(&stmt.text).eq_ignore_ascii_case("IF")
     {
         edits.replace(Span::new(first.span.start, last.span.end), "");

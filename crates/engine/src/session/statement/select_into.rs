@@ -28,7 +28,8 @@ pub(in crate::session) fn definition(
 ) -> Result<Option<Arc<Statement>>> {
     let Kind::Select(query) = &stmt.kind else { return Ok(None) };
     let Some(into) = into(query) else { return Ok(None) };
-    if !dialect.query_tables().is_some_and(|own| own.selects_into()) {
+    if !dialect.relations().and_then(|own| own.query_tables()).is_some_and(|own| own.selects_into())
+    {
         return Ok(None);
     }
     let text = into.of(&stmt.text);

@@ -49,7 +49,7 @@ pub(in crate::session) async fn find_table(
     parts: &TableOfQuery,
 ) -> Result<Found> {
     let dialect = Arc::clone(&live.database.dialect);
-    let own = dialect.query_tables().ok_or_else(|| Error::internal("tables of no query"))?;
+    let own = query_tables(dialect.as_ref())?;
     let probe = prepare(session, live, own, parts).await?;
     let wanted = Wanted { elements: &parts.elements, options: &parts.options, query: &probe.query };
     // Names in brackets are the query's columns; columns with types stand beside these.
@@ -68,6 +68,15 @@ pub(in crate::session) async fn find_table(
         }
     };
     Ok(Found { body: whole.body, columns })
+}
+
+/// How the family's servers tell what they would make.
+///
+/// # Errors
+/// `Internal` where they do not.
+pub(in crate::session) fn query_tables(dialect: &dyn Dialect) -> Result<&dyn QueryTables> {
+    let own = dialect.relations().and_then(|own| own.query_tables());
+    own.ok_or_else(|| Error::internal("tables of no query"))
 }
 
 /// The query over tables without rows.
@@ -123,7 +132,7 @@ async fn twins(
     let dialect = Arc::clone(&live.database.dialect);
     let mut definitions = Vec::new();
     for read in &assembly.reads {
-        definitions.push(match own.definition_of(&read.table) {
+        definitions.push(match own.definitions().definition_of(&read.table) {
             Some(text) => Some(definition(session, live, &text).await?),
             None => None,
         });
@@ -131,7 +140,7 @@ async fn twins(
     let mut twins = Vec::new();
     for (place, read) in assembly.tables().enumerate() {
         let definition = definitions.get(read).and_then(Option::as_deref);
-        let twin = definition.and_then(|definition| own.twin(place, definition));
+        let twin = definition.and_then(|definition| own.definitions().twin(place, definition));
         let columns = assembly.reads.get(read).map_or(&[][..], |read| &read.columns);
         twins.push(match twin {
             Some(twin) => twin,
@@ -182,13 +191,11 @@ async fn probed(
     probe: &Probe,
     ways: &[Wanted<'_>],
 ) -> Result<Vec<Probed>> {
-    let dialect = Arc::clone(&live.database.dialect);
-    let own = dialect.query_tables().ok_or_else(|| Error::internal("tables of no query"))?;
     let mut connection = session.place.take(live.pool(&probe.unit)?).await?;
     // It has tables then of which nobody may hear.
     connection.spoil();
     let made = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) => probed_on(session, live, &mut connection, probe, (own, ways)).await,
+        Ok(()) => probed_on(session, live, &mut connection, probe, ways).await,
         Err(error) => Err(error),
     };
     release::release(session, connection).await;
@@ -200,8 +207,10 @@ async fn probed_on(
     live: &Arc<LiveDatabase>,
     connection: &mut pando_pool::Connection,
     probe: &Probe,
-    (own, ways): (&dyn QueryTables, &[Wanted<'_>]),
+    ways: &[Wanted<'_>],
 ) -> Result<Vec<Probed>> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let own = query_tables(dialect.as_ref())?;
     let replies = dress::dress(session, live, connection)?;
     dress::await_dress(session, connection, replies).await?;
     for text in &probe.before {

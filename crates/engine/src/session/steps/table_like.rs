@@ -38,7 +38,7 @@ async fn made(
     parts: &TableLike,
 ) -> Result<frame::Answer> {
     let dialect = Arc::clone(&live.database.dialect);
-    let own = dialect.query_tables().ok_or_else(|| Error::internal("tables of no query"))?;
+    let own = probe::query_tables(dialect.as_ref())?.definitions();
     let definition = probe::definition(session, live, &parts.definition).await?;
     let body = own.alike(&definition).ok_or_else(|| no_table(&parts.other))?;
     let text: Arc<str> = format!("{} {body}", parts.head).into();

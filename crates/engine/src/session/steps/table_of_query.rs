@@ -40,7 +40,7 @@ pub(in crate::session) async fn start_table_of_query(
     session.place.knows_again(facts);
     session.outbox.take_up(aside);
     let made = made?;
-    let filled = fill_committed(session, live, stmt, (parts, made)).await;
+    let filled = fill_committed(session, live, stmt, parts, made).await;
     if let Err(error) = filled {
         if !parts.is_temporary {
             end::roll_back(session).await;
@@ -89,7 +89,8 @@ async fn fill_committed(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    (parts, made): (&TableOfQuery, Made),
+    parts: &TableOfQuery,
+    made: Made,
 ) -> Result<()> {
     if session.work.is_idle() && !parts.is_temporary {
         begin::open(session, Opened::Steps, Vec::new());

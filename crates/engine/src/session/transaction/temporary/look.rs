@@ -78,7 +78,9 @@ fn columns(own: &Temporary, stmt: &Statement) -> OwnColumns {
     let is_other =
         |name: &ObjectName| own.shown.names.contains(&name.key()) && !own.shown.is_one(name);
     let are_mixed = visit::tables(&stmt.kind).iter().any(|table| is_other(table.name));
-    OwnColumns::of(own.shown.names.clone(), are_mixed)
+    let mut columns = OwnColumns::of(own.shown.names.clone());
+    columns.are_mixed = are_mixed;
+    columns
 }
 
 /// Asks for the columns of a temporary table that the statement under way means by this key.
@@ -97,9 +99,11 @@ pub(in crate::session) async fn learn_own_columns(
         return Err(unknown_columns(&table));
     }
     let spelled = own.spelled.iter().find(|known| known.to_lowercase() == table);
-    let query = dialect.temporary_columns_query(spelled.unwrap_or(&table));
+    let told = dialect.relations().and_then(|own| own.query_tables());
+    let Some(told) = told.map(|own| own.definitions()) else { return Err(unknown_columns(&table)) };
+    let query = told.temporary_columns_query(spelled.unwrap_or(&table));
     let rows = ask_there(session, &query).await?.unwrap_or_default();
-    let found: Result<Vec<_>> = rows.iter().map(|row| dialect.read_temporary_column(row)).collect();
+    let found: Result<Vec<_>> = rows.iter().map(|row| told.read_temporary_column(row)).collect();
     let found = found?;
     if found.is_empty() {
         return Err(unknown_columns(&table));
