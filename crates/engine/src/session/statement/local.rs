@@ -117,12 +117,8 @@ pub(in crate::session) async fn start_local(
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
         Kind::Select(_) => {
-            if select_into::is_meant(stmt)
-                && let Some(dialect) = session.place.dialect()
-                && let Some(stmt) = select_into::definition(dialect.as_ref(), stmt)?
-            {
-                let instead = Instead { stmt, given: given.clone(), cursor: None };
-                return Ok(Local::Instead(Box::new(instead)));
+            if let Some(other) = select_into::instead(session, stmt, given)? {
+                return Ok(Local::Instead(Box::new(other)));
             }
             return set_config::set_config(session, stmt, given).await.map(local);
         }

@@ -10,12 +10,33 @@ use pando_sql::{Edits, Span, tokenize};
 
 use crate::plan;
 
+use crate::session::Session;
+use crate::session::given::Given;
+use crate::session::statement::instead::Instead;
+
 /// Words in front of the table's name that say what kind of table it is.
 const KINDS: [&str; 3] = ["TEMP", "TEMPORARY", "UNLOGGED"];
 
 /// Whether a query says INTO.
 pub(in crate::session) fn is_meant(stmt: &Statement) -> bool {
     matches!(&stmt.kind, Kind::Select(query) if into(query).is_some())
+}
+
+/// What is run in the place of such a query; `None` for all others.
+///
+/// # Errors
+/// What reading it anew says.
+pub(in crate::session) fn instead(
+    session: &Session,
+    stmt: &Statement,
+    given: &Given,
+) -> Result<Option<Instead>> {
+    if !is_meant(stmt) {
+        return Ok(None);
+    }
+    let Some(dialect) = session.place.dialect() else { return Ok(None) };
+    let other = definition(dialect.as_ref(), stmt)?;
+    Ok(other.map(|stmt| Instead { stmt, given: given.clone(), cursor: None }))
 }
 
 /// The statement that such a query stands for; `None` for all others.
