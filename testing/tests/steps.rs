@@ -65,6 +65,8 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::FirstRows(_) => "first_rows",
                 Steps::Locks(_) => "locks",
                 Steps::LockedRows(_) => "locked_rows",
+                Steps::TableOfQuery(_) => "table_of_query",
+                Steps::TableLike(_) => "table_like",
             };
             (name, found.refusal.refusal())
         }
@@ -90,6 +92,11 @@ fn what_no_single_plan_answers_is_taken_apart_into_steps() {
         (
             "UPDATE t_order SET n = 1 WHERE order_id = (SELECT order_id FROM t_exact ORDER BY n LIMIT 1)",
             "chosen_rows",
+            Because::SpansShards,
+        ),
+        (
+            "CREATE TABLE t_new AS SELECT order_id FROM t_order",
+            "table_of_query",
             Because::SpansShards,
         ),
     ];
