@@ -155,7 +155,7 @@ fn steps_that_cannot_be_taken_leave_the_refusal() {
 }
 
 #[test]
-fn rows_of_temporary_tables_may_go_elsewhere_and_no_more() {
+fn rows_go_from_temporary_tables_to_others_and_back() {
     let cases = [
         (
             "INSERT INTO t_exact (user_id, n) SELECT user_id, n FROM t_mine",
@@ -164,12 +164,12 @@ fn rows_of_temporary_tables_may_go_elsewhere_and_no_more() {
         ),
         (
             "INSERT INTO t_mine (user_id, n) SELECT user_id, n FROM t_exact",
-            "refused",
+            "insert_select",
             Because::SpansShards,
         ),
         (
             "UPDATE t_mine SET n = 1 WHERE n = (SELECT n FROM t_exact LIMIT 1)",
-            "refused",
+            "chosen_rows",
             Because::SpansShards,
         ),
     ];
