@@ -65,6 +65,8 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::FirstRows(_) => "first_rows",
                 Steps::Locks(_) => "locks",
                 Steps::LockedRows(_) => "locked_rows",
+                Steps::TableOfQuery(_) => "table_of_query",
+                Steps::TableLike(_) => "table_like",
             };
             (name, found.refusal.refusal())
         }
@@ -90,6 +92,11 @@ fn what_no_single_plan_answers_is_taken_apart_into_steps() {
         (
             "UPDATE t_order SET n = 1 WHERE order_id = (SELECT order_id FROM t_exact ORDER BY n LIMIT 1)",
             "chosen_rows",
+            Because::SpansShards,
+        ),
+        (
+            "CREATE TABLE t_new AS SELECT order_id FROM t_order",
+            "table_of_query",
             Because::SpansShards,
         ),
     ];
@@ -148,7 +155,7 @@ fn steps_that_cannot_be_taken_leave_the_refusal() {
 }
 
 #[test]
-fn rows_of_temporary_tables_may_go_elsewhere_and_no_more() {
+fn rows_go_from_temporary_tables_to_others_and_back() {
     let cases = [
         (
             "INSERT INTO t_exact (user_id, n) SELECT user_id, n FROM t_mine",
@@ -157,12 +164,12 @@ fn rows_of_temporary_tables_may_go_elsewhere_and_no_more() {
         ),
         (
             "INSERT INTO t_mine (user_id, n) SELECT user_id, n FROM t_exact",
-            "refused",
+            "insert_select",
             Because::SpansShards,
         ),
         (
             "UPDATE t_mine SET n = 1 WHERE n = (SELECT n FROM t_exact LIMIT 1)",
-            "refused",
+            "chosen_rows",
             Because::SpansShards,
         ),
     ];

@@ -14,6 +14,7 @@ mod house;
 mod lingering;
 pub mod merge;
 mod oids;
+mod own_columns;
 pub mod placement;
 pub mod plan;
 mod readiness;

@@ -31,6 +31,7 @@ pub mod merge;
 pub mod oids;
 pub mod position;
 pub mod presentation;
+pub mod query_tables;
 pub mod relation;
 pub mod request;
 pub mod roles;

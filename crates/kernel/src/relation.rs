@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::column::Column;
 use crate::error::Result;
+use crate::query_tables::QueryTables;
 use crate::table::TableColumn;
 
 /// What names of such tables begin with, where a family's have names: a table called so belongs to no room.
@@ -43,6 +44,11 @@ pub trait Relations: Send + Sync + Debug {
 
     /// Begins to write the table with this number, different for each of one statement.
     fn begin(&self, number: usize, columns: &[Carried]) -> Box<dyn RelationWriter>;
+
+    /// How servers tell what table they would make of a query; `None` where they cannot.
+    fn query_tables(&self) -> Option<&dyn QueryTables> {
+        None
+    }
 }
 
 /// A table being written.

@@ -9,6 +9,7 @@ mod health;
 mod locks;
 mod metadata;
 mod ordering;
+mod query_tables;
 mod relations;
 mod sequences;
 mod transfer;

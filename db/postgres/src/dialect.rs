@@ -8,6 +8,7 @@ mod locks;
 pub(crate) mod metadata;
 mod oids;
 mod ordering;
+mod query_tables;
 mod relations;
 mod sequences;
 mod takes;

@@ -304,11 +304,6 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
             "make a table of the new name with a rule of its own, and move the rows with INSERT … SELECT",
         ),
         (
-            define.query.is_some() && define.object == ObjectKind::Table,
-            "CREATE TABLE … AS SELECT",
-            "write CREATE TABLE with the columns, then INSERT … SELECT",
-        ),
-        (
             define.object == ObjectKind::Routine,
             "a routine over a sharded table",
             "let the client send its statements one by one",
@@ -322,6 +317,14 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
     ];
     if let Some((_, what, instead)) = forbidden.iter().find(|(holds, ..)| *holds) {
         return Err(Error::unsupported(20030, format!("{what} is not supported"), *instead));
+    }
+    if define.query.is_some() && define.object == ObjectKind::Table {
+        // Its rows go where the rule says, or come from several parts.
+        return Err(Error::spans_shards(
+            20030,
+            "CREATE TABLE … AS SELECT is not supported",
+            "write CREATE TABLE with the columns, then INSERT … SELECT",
+        ));
     }
     altered::keeps_rows(asked, define)?;
     crate::narrow::check(asked, define)?;

@@ -229,7 +229,16 @@ fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
         let reason = format!(
             "single table `{name}` would refer to a table of several data nodes, and know one of them only"
         );
-        if stmt.text.to_ascii_lowercase().contains("references") {
+        let text = stmt.text.to_ascii_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.windows(2).any(|pair| pair == ["partition", "of"]) {
+            return Error::unsupported(
+                20101,
+                format!("`{name}` would be a partition of one part of a sharded table only"),
+                "let the rule have more shards, or define partitions of each actual table on the storage units",
+            );
+        }
+        if text.contains("references") {
             return Error::unsupported(
                 20101,
                 reason,

@@ -10,10 +10,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/engine/src/plan/assemble/filter.rs", "(column, owner):(&Ident,&[Ident])"),
     ("crates/engine/src/plan/assemble/keyed.rs", "(leaf, columns):(&Leaf<'_>,&Columns)"),
     ("crates/engine/src/plan/assemble/mod.rs", "(purpose, form):(Purpose, Form)"),
-    (
-        "crates/engine/src/plan/assemble/mod.rs",
-        "(occurrences, changed):(&[Occurrence<'_>],&[Span])",
-    ),
     ("crates/engine/src/plan/assemble/tables.rs", "(leaf, leaves):(&Leaf<'_>,&[Leaf<'_>])"),
     ("crates/engine/src/plan/assemble/tables.rs", "(relations, edits):(&dyn Relations,&mut Edits)"),
     ("crates/engine/src/plan/plain.rs", "(merge, edits):(MergePlan, Edits)"),

@@ -56,8 +56,10 @@ pub(crate) use steps::insert_select::taken;
 pub(crate) use steps::lock_calls::{LockArgument, LockCall};
 pub(crate) use steps::locked_rows::Bound;
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
+pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};
 pub use steps::{
     ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, LockedRows, MovedTable, Steps,
+    TableLike, TableOfQuery,
 };
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
@@ -109,9 +111,10 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
     check::bound_to_one(ctx, &stmt.kind)?;
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
+    let alike = temporary::alike(ctx, stmt)?;
+    let stmt = alike.as_ref().unwrap_or(stmt);
     match timely(ctx, stmt, purpose) {
-        // Nobody but their own connection reads temporary tables.
-        Err(refusal) if is_for_assembly(&refusal) && temporary::concerned(ctx, stmt).is_none() => {
+        Err(refusal) if is_for_assembly(&refusal) => {
             // An assembly would read more.
             match chosen_rows::take_apart(ctx, stmt)? {
                 Ok(Some(parts)) => {

@@ -192,7 +192,7 @@ impl Metadata for MySql {
     }
 }
 
-fn text(value: &Value) -> Result<String> {
+pub(super) fn text(value: &Value) -> Result<String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),

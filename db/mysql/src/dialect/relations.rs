@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Variables};
+use pando_kernel::query_tables::QueryTables;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
@@ -15,7 +16,7 @@ use super::{MySql, text_literal};
 const BATCH: usize = 256 << 10;
 /// Under this mode every value that stands in a table can be written again, and none that cannot is changed silently. A
 /// check of MariaDB's is there to tell the type, not to be made again.
-const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION' /*M!100502 , @pando_checks = @@SESSION.check_constraint_checks, SESSION check_constraint_checks = 0 */";
+pub(super) const MODE: &str = "SET @pando_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION' /*M!100502 , @pando_checks = @@SESSION.check_constraint_checks, SESSION check_constraint_checks = 0 */";
 /// UNSIGNED_FLAG and MYSQL_TYPE_DOUBLE of a column definition.
 /// <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__column__definition__flags.html>
 const UNSIGNED: u16 = 32;
@@ -30,7 +31,7 @@ const NARROWING: &[&str] = &[
     "character_set_results",
     "collation_connection",
 ];
-const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode /*M!100502 , SESSION check_constraint_checks = @pando_checks */";
+pub(super) const MODE_BACK: &str = "SET SESSION sql_mode = @pando_sql_mode /*M!100502 , SESSION check_constraint_checks = @pando_checks */";
 /// A session that only reads writes its temporary tables all the same.
 const WRITING: &str = "START TRANSACTION READ WRITE";
 const WRITTEN: &str = "COMMIT";
@@ -127,6 +128,10 @@ impl Relations for MySql {
         let forms =
             columns.iter().map(|carried| Form::of(&carried.column).unwrap_or(Form::Text)).collect();
         Box::new(Loading { name, derived, before, forms, batch: String::new(), size: 0 })
+    }
+
+    fn query_tables(&self) -> Option<&dyn QueryTables> {
+        Some(self)
     }
 }
 

@@ -2,6 +2,7 @@
 //! <https://www.postgresql.org/docs/current/queries-values.html>, <https://www.postgresql.org/docs/current/sql-createtable.html>
 
 use pando_kernel::dialect::{Language, TableColumn};
+use pando_kernel::query_tables::QueryTables;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
@@ -86,6 +87,10 @@ impl Relations for Postgres {
             rows: 0,
             size: 0,
         })
+    }
+
+    fn query_tables(&self) -> Option<&dyn QueryTables> {
+        Some(self)
     }
 }
 

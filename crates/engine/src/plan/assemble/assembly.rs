@@ -18,11 +18,15 @@ pub struct Assembly {
     /// What else changes in the statement's text.
     pub(super) edits: Edits,
     pub(super) at: UnitName,
+    /// That is the connection of the session's temporary tables.
+    pub(super) is_beside: bool,
 }
 
 /// One table's rows.
 #[derive(Debug, Clone)]
 pub struct Read {
+    /// The table as the statement names it; empty where it is read in groups.
+    pub table: String,
     /// The query that gives them, over logic tables; its rows must come as text.
     pub text: String,
     /// What its columns are.
@@ -105,6 +109,9 @@ impl Assembly {
 
     /// Where its tables stand.
     pub fn stands(&self) -> Stands {
-        if self.changes() { Stands::InTransaction } else { Stands::Apart }
+        match self.changes() || self.is_beside {
+            true => Stands::InTransaction,
+            false => Stands::Apart,
+        }
     }
 }

@@ -49,6 +49,8 @@ impl Assembly {
         if let Planned::Run(plan) = &mut planned {
             // Its tables hold what is stored; the rooms know the columns by the statement they came in.
             plan.merge.cells = cells::shown(ctx, &self.rest)?;
+            // On their own connection temporary tables are made beside those that are there.
+            plan.writes |= self.is_beside && !before.is_empty();
             plan.before = before;
             effects::judge(ctx, &self.rest, plan);
         }

@@ -65,8 +65,9 @@ pub(super) fn grouped(
         Ok(Planned::Assembly(_) | Planned::Steps(_)) | Err(_) => return None,
     }
     let place = parts.place()?;
-    let reads = vec![Read { text, columns, is_about_stored: false }];
-    let assembly = Assembly { reads, places: vec![place], rest: stmt.clone(), edits, at };
+    let reads = vec![Read { table: String::new(), text, columns, is_about_stored: false }];
+    let assembly =
+        Assembly { reads, places: vec![place], rest: stmt.clone(), edits, at, is_beside: false };
     Some(Planned::Assembly(Box::new(assembly)))
 }
 

@@ -2,6 +2,7 @@
 //! them. The server itself evaluates it, so its rules of types, collations and NULL hold by construction; only memory bounds it.
 
 mod assembly;
+mod beside;
 mod changed;
 mod columns;
 mod filter;
@@ -14,15 +15,19 @@ mod stored;
 mod tables;
 pub(super) mod walk;
 
+use std::sync::Arc;
+
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::relation::{Carried, Inline};
+use pando_kernel::route::UnitName;
 use pando_sql::Span;
 use pando_sql::ast::Statement;
-use pando_sql::visit::{self, Occurrence};
+use pando_sql::visit;
 
 use super::about::writing_unit;
 use super::fulltext;
+use super::special::temporary;
 use super::{Planned, Purpose};
 pub use assembly::{Assembly, Read, Typed};
 use columns::Columns;
@@ -52,8 +57,10 @@ pub(super) fn assemble(
     let Some(relations) = ctx.dialect.relations().filter(|_| walk::is_plain(stmt)) else {
         return Err(refusal);
     };
+    // Groups are made of what stands on the shards, and not of temporary tables.
     if form == Form::Any
         && purpose == Purpose::Run
+        && temporary::concerned(ctx, stmt).is_none()
         && let Some(at) = writing_unit(ctx)
         && let Some(planned) = grouped::grouped(ctx, stmt, relations, at)
     {
@@ -68,13 +75,20 @@ pub(super) fn assemble(
     };
     let fold = ctx.dialect.syntax().fold;
     let Some(changed) = changed::named(stmt, &leaves, &columns, fold) else { return Err(refusal) };
-    leaves.retain(|leaf| !changed.contains(&leaf.table.name.span));
-    if !are_replaceable(ctx, &leaves, (&occurrences, &changed)) {
+    let there = beside::stays(ctx, stmt, &changed);
+    let mut staying = changed;
+    staying.extend(there.iter().flat_map(|own| beside::spans(own, &leaves)));
+    leaves.retain(|leaf| !staying.contains(&leaf.table.name.span));
+    if !are_replaceable(ctx, stmt, &leaves, &staying) {
         return Err(refusal);
     }
+    let rest = match there {
+        Some(own) => Rest { stmt, at: Some(Arc::clone(&own.unit)), is_beside: true },
+        None => Rest { stmt, at: writing_unit(ctx), is_beside: false },
+    };
     let reads_turned = leaves.iter().any(|leaf| columns.names_turned(&leaf.logic));
     names::check(ctx, stmt, &columns)?;
-    let assembly = tables::build(ctx, stmt, &leaves, &columns, relations)?;
+    let assembly = tables::build(ctx, rest, &leaves, &columns, relations)?;
     let Some(assembly) = assembly.filter(|built| !fulltext::remains(stmt, &built.edits)) else {
         return Err(refusal);
     };
@@ -105,18 +119,29 @@ pub(super) fn assemble(
     }
 }
 
-/// Whether every table but the changed one stands where another can, and none belongs to the vendor's catalogue.
+/// A statement that is answered over rows that were read, and where.
+#[derive(Debug, Clone)]
+struct Rest<'a> {
+    stmt: &'a Statement,
+    /// `None` where there is no unit.
+    at: Option<UnitName>,
+    /// Beside the session's temporary tables, on their connection.
+    is_beside: bool,
+}
+
+/// Whether every table but those that stay is one in whose place rows can stand, and none belongs to the vendor's catalogue.
 fn are_replaceable(
     ctx: &Context<'_>,
+    stmt: &Statement,
     leaves: &[Leaf<'_>],
-    (occurrences, changed): (&[Occurrence<'_>], &[Span]),
+    staying: &[Span],
 ) -> bool {
+    let occurrences = visit::tables(&stmt.kind);
     let presentation = ctx.dialect.presentation();
     let vendors = |name| presentation.is_some_and(|shown| shown.holding(name).is_some());
-    let stays = |found: &&Occurrence<'_>| changed.contains(&found.name.span);
-    let staying = occurrences.iter().filter(stays).count();
+    let stays = |found: &&visit::Occurrence<'_>| staying.contains(&found.name.span);
     !leaves.is_empty()
-        && leaves.len() + staying == occurrences.len()
+        && leaves.len() + occurrences.iter().filter(stays).count() == occurrences.len()
         && occurrences.iter().all(|found| !vendors(found.name))
         && leaves.iter().all(|leaf| leaf.table.extras.is_empty())
 }

@@ -6,22 +6,23 @@ use pando_kernel::relation::Relations;
 use pando_sql::Edits;
 use pando_sql::ast::Statement;
 
+use super::Rest;
 use super::assembly::{Assembly, Place, Read, Typed};
 use super::columns::Columns;
 use super::filter::{self, Asked};
 use super::keyed;
 use super::qualifiers::unqualify;
 use super::walk::Leaf;
-use crate::plan::about::writing_unit;
 
 pub(super) fn build(
     ctx: &Context<'_>,
-    stmt: &Statement,
+    rest: Rest<'_>,
     leaves: &[Leaf<'_>],
     columns: &Columns,
     relations: &dyn Relations,
 ) -> Result<Option<Assembly>> {
-    let Some(at) = writing_unit(ctx) else { return Ok(None) };
+    let Rest { stmt, at, is_beside } = rest;
+    let Some(at) = at else { return Ok(None) };
     let mut edits = keyed::edits(ctx, stmt, leaves, columns);
     let mut reads: Vec<(String, Read)> = Vec::new();
     let mut places = Vec::new();
@@ -44,7 +45,7 @@ pub(super) fn build(
     }
     unqualify(stmt, leaves, &mut edits)?;
     let reads = reads.into_iter().map(|(_, read)| read).collect();
-    Ok(Some(Assembly { reads, places, rest: stmt.clone(), edits, at }))
+    Ok(Some(Assembly { reads, places, rest: stmt.clone(), edits, at, is_beside }))
 }
 
 /// The query for one table, whose conditions let through what any of its places needs. Where there is but one place its conditions need not be
@@ -78,5 +79,5 @@ fn read(
     }
     let is_about_stored = columns.turns_some(&leaf.logic);
     let columns = carried.into_iter().map(Typed::Known).collect();
-    Ok(Read { text, columns, is_about_stored })
+    Ok(Read { table: name.to_owned(), text, columns, is_about_stored })
 }

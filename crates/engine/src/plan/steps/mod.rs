@@ -6,6 +6,8 @@ pub(in crate::plan) mod insert_select;
 pub(in crate::plan) mod lock_calls;
 pub(in crate::plan) mod locked_rows;
 pub(in crate::plan) mod move_rows;
+pub(in crate::plan) mod table_like;
+pub(in crate::plan) mod table_of_query;
 
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
@@ -20,6 +22,8 @@ pub use insert_select::InsertSelect;
 pub use lock_calls::LockCalls;
 pub use locked_rows::LockedRows;
 pub use move_rows::MovedTable;
+pub use table_like::TableLike;
+pub use table_of_query::TableOfQuery;
 
 /// What a statement becomes that runs as several, with the parts it was taken into.
 #[derive(Debug)]
@@ -36,6 +40,10 @@ pub enum Steps {
     Locks(LockCalls),
     /// Candidates are read without locks, then locked one after the other.
     LockedRows(Box<LockedRows>),
+    /// What table a query makes is asked first, then it is made and its rows are written.
+    TableOfQuery(Box<TableOfQuery>),
+    /// How the other table is defined is asked first, then the new one is defined so.
+    TableLike(TableLike),
 }
 
 /// A statement that runs in steps.
@@ -91,11 +99,20 @@ fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<S
     if because == Because::TakesLock {
         return lock_calls::take_apart(ctx, stmt).map(|calls| Ok(Some(Steps::Locks(calls))));
     }
+    if because != Because::Forbidden
+        && let Some(parts) = table_like::take_apart(ctx, stmt)
+    {
+        return Ok(Ok(Some(Steps::TableLike(parts))));
+    }
     if !may_step(ctx, stmt) {
         return Ok(Ok(None));
     }
     let is_update = matches!(stmt.kind, Kind::Update(_));
     let changes = is_update || matches!(stmt.kind, Kind::Delete(_));
+    if because.is_of_several() && table_of_query::made_of_query(stmt).is_some() {
+        let parts = table_of_query::take_apart(ctx, stmt)?;
+        return Ok(parts.map(|own| own.map(|own| Steps::TableOfQuery(Box::new(own)))));
+    }
     if because.is_of_several() && matches!(stmt.kind, Kind::Insert(_)) {
         return Ok(insert_select::take_apart(ctx, stmt)?.map(|own| own.map(Steps::InsertSelect)));
     }
@@ -115,8 +132,8 @@ fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<S
     Ok(Ok(None))
 }
 
-/// Steps are taken by what is known of tables' columns, and nobody knows those of temporary ones: their rows may be read and go elsewhere, no more.
+/// Rows of temporary tables may be read and written by steps; which of them are changed or locked only their own connection says.
 fn may_step(ctx: &Context<'_>, stmt: &Statement) -> bool {
-    let Some(own) = temporary::concerned(ctx, stmt) else { return true };
-    matches!(&stmt.kind, Kind::Insert(insert) if !own.is_one(&insert.table.name))
+    let may = matches!(stmt.kind, Kind::Insert(_)) || table_of_query::made_of_query(stmt).is_some();
+    may || temporary::concerned(ctx, stmt).is_none()
 }

@@ -33,6 +33,7 @@ use crate::session::reply::pull::{finish, piece};
 use crate::session::reply::warnings;
 use crate::session::run::{admission, find_out, leave, ready};
 use crate::session::statement::prepare;
+use crate::session::transaction::temporary::look;
 use crate::session::transaction::{Opened, base, begin};
 
 /// Lines of one shard that are sent together, in bytes.
@@ -91,6 +92,7 @@ pub(in crate::session) async fn start_bulk(
     session.work.refuse_if_failed()?;
     admission::admit_change(session, &live, stmt)?;
     base::refuse_in_base(session, "bulk data")?;
+    Box::pin(look::look_at_temporaries(session, &live, stmt)).await?;
     settle::settle_cursors(session).await?;
     let plan = ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;
     changed_rules::refuse_moved(session, &live, stmt, Aim::Writes)?;

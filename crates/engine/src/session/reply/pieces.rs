@@ -3,8 +3,6 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use std::sync::Arc;
-
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};

@@ -7,6 +7,7 @@ use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::session::TransactionState;
 
 use crate::catalog::AsStored;
+use crate::own_columns::Beside;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -27,6 +28,9 @@ pub(in crate::session) fn in_context<T>(
             true => (live.below(), &stored),
             false => (&live.database, catalog.as_ref()),
         };
+    let own = session.temporary.own_columns();
+    let beside = own.map(|own| Beside { others: catalog, own });
+    let catalog = beside.as_ref().map_or(catalog, |beside| beside as &dyn Catalog);
     let ctx = Context {
         database,
         catalog,
@@ -52,6 +56,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         connections_per_query: session.place.properties().max_connections_per_query,
         describes: false,
         keeps_zero: session.settings.keeps_zero(),
+        probes: false,
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         temporaries: session.temporary.shown(session.place.current()),

@@ -25,6 +25,7 @@ use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
 use crate::session::run::oids::Patience;
 use crate::session::run::{context, oids, planning};
+use crate::session::transaction::temporary::look;
 
 /// How often planning may ask for something to be found out before it answers.
 pub(in crate::session) const MAX_NEEDS: usize = 64;
@@ -346,17 +347,13 @@ async fn learn_columns(
     live: &Arc<LiveDatabase>,
     table: String,
 ) -> Result<()> {
-    if session
-        .temporary
-        .shown(session.place.current())
-        .is_some_and(|own| own.names.contains(&table))
-    {
+    if session.temporary.own_columns().is_some_and(|own| own.hide(&table)) {
+        return Box::pin(look::learn_own_columns(session, live, table)).await;
+    }
+    let hidden = session.temporary.shown(session.place.current());
+    if hidden.is_some_and(|own| own.names.contains(&table)) {
         // What is learnt is everybody's, and about the table that it hides.
-        return Err(Error::unsupported(
-            30001,
-            format!("the columns of temporary table `{table}` are known to its server alone"),
-            "use a table with a name of its own",
-        ));
+        return Err(look::unknown_columns(&table));
     }
     let dialect = Arc::clone(&live.database.dialect);
     if let Some((schema, relation)) = table.split_once('.')

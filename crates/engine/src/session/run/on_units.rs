@@ -50,6 +50,8 @@ pub(in crate::session) async fn run_as_one(
             | Steps::MoveRows(_)
             | Steps::ChosenRows(_)
             | Steps::FirstRows(_)
+            | Steps::TableOfQuery(_)
+            | Steps::TableLike(_)
             | Steps::Locks(_) => Err(found.refusal),
         },
         Ran::Retold(_) => Err(Error::internal("a COPY of a table runs for another statement")),

@@ -21,6 +21,7 @@ use crate::session::place::own_database;
 use crate::session::run::{entry, on_units, ready};
 use crate::session::statement::administer;
 use crate::session::statement::instead::{Becomes, Instead};
+use crate::session::transaction::temporary::look;
 
 /// COPY TO of a query. Lines of several shards follow each other as they are where that is right; where rows must be
 /// merged, or the query is about the catalogue, it runs as the query it is and its rows are written as lines here.
@@ -38,6 +39,7 @@ pub(in crate::session) async fn start_copy_of(
         .iter()
         .any(|table| presentation.is_some_and(|own| own.holding(table.name).is_some()));
     if !is_catalogue {
+        Box::pin(look::look_at_temporaries(session, &live, stmt)).await?;
         settle::settle_cursors(session).await?;
         match ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await {
             // What is told otherwise than it is stored is not to be had as lines.

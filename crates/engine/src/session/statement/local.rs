@@ -10,8 +10,9 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, constraints, copy, current_of, cursor, database, lock_tables, maintain, named,
-    oneself, preview, processlist, reset, select_into, set, set_config, set_for, stand, verbs,
+    administer, constraints, copy, current_of, cursor, database, into_table, into_variables,
+    lock_tables, maintain, named, oneself, preview, processlist, reset, set, set_config, set_for,
+    stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -112,8 +113,13 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
-        Kind::Select(_) if Box::pin(select_into::select_into(session, stmt, given)).await? => {}
-        Kind::Select(_) => return set_config::set_config(session, stmt, given).await.map(local),
+        Kind::Select(_) if Box::pin(into_variables::select_into(session, stmt, given)).await? => {}
+        Kind::Select(_) => {
+            if let Some(other) = into_table::instead(session, stmt, given)? {
+                return Ok(Local::Instead(Box::new(other)));
+            }
+            return set_config::set_config(session, stmt, given).await.map(local);
+        }
         Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
         Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {
             return match Box::pin(current_of::by_key(session, stmt, given)).await? {

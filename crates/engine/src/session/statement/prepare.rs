@@ -16,7 +16,9 @@ use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out, views};
-use crate::session::statement::{administer, counters, select_into, sequence_calls, set_for};
+use crate::session::statement::{
+    administer, counters, into_table, into_variables, sequence_calls, set_for,
+};
 use crate::session::steps::in_steps;
 
 /// Parses one statement.
@@ -129,6 +131,16 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         Kind::Define(_) | Kind::Utility { .. } | Kind::Opaque if stmt.parameters == 0 => {
             return Ok(Description { parameters: Vec::new(), columns: None });
         }
+        Kind::Select(_) if into_table::is_meant(stmt) => {
+            let dialect = session.place.dialect();
+            let other =
+                dialect.map(|own| into_table::definition(own.as_ref(), stmt)).transpose()?;
+            if let Some(other) = other.flatten() {
+                let types = prepared.types().to_vec();
+                let own = Prepared::new(Arc::clone(&other.text), (*other).clone(), types);
+                return Box::pin(describe_afresh(session, &Arc::new(own))).await;
+            }
+        }
         Kind::Select(_)
         | Kind::Insert(_)
         | Kind::Update(_)
@@ -140,7 +152,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         | Kind::Opaque => {}
     }
     session.work.refuse_if_failed()?;
-    if let Some(query) = select_into::query_of(session, stmt)? {
+    if let Some(query) = into_variables::query_of(session, stmt)? {
         let query =
             Arc::new(Prepared::new(Arc::clone(&query.text), query, prepared.declared.to_vec()));
         let Description { parameters, .. } = Box::pin(describe_afresh(session, &query)).await?;

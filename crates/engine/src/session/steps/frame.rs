@@ -24,6 +24,7 @@ use crate::session::run::on_units::Ran;
 use crate::session::run::{entry, on_units, ready};
 use crate::session::statement::{counters, numbered, sequence_calls};
 use crate::session::steps::locked_rows;
+use crate::session::transaction::temporary::look;
 use crate::session::transaction::{Opened, attend, begin};
 
 /// Name of the savepoint that undoes the whole statement on every unit.
@@ -254,6 +255,8 @@ pub(in crate::session) async fn read_choice(
         | Steps::MoveRows(_)
         | Steps::ChosenRows(_)
         | Steps::FirstRows(_)
+        | Steps::TableOfQuery(_)
+        | Steps::TableLike(_)
         | Steps::Locks(_) => Err(found.refusal),
     }
 }
@@ -288,7 +291,6 @@ async fn read_reply(
 }
 
 /// Runs a change as a step.
-#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
 pub(in crate::session) async fn write_step(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
@@ -298,6 +300,7 @@ pub(in crate::session) async fn write_step(
 ) -> Result<Answer> {
     let stmt =
         pando_sql::parse(text, live.database.dialect.syntax()).map_err(crate::plan::unread)?;
+    Box::pin(look::look_at_temporaries(session, live, &stmt)).await?;
     let counted = match stmt.counts {
         true => Box::pin(sequence_calls::counted(session, live, &stmt, given)).await?,
         false => None,
@@ -322,9 +325,21 @@ pub(in crate::session) async fn write_step(
         }
         planned => (stmt, given, planned?),
     };
-    let mut answer = Answer { has_keys: plan.keys.is_some(), ..Answer::default() };
+    let run = Run { live, stmt, plan: &Arc::new(plan) };
+    run_step(session, run, given, limit).await
+}
+
+/// Runs the plan of a change as a step, and reads its reply to the end.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of the rest only notices are for the client")]
+pub(in crate::session) async fn run_step(
+    session: &mut Session,
+    run: Run<'_>,
+    given: &Given,
+    limit: usize,
+) -> Result<Answer> {
+    let mut answer = Answer { has_keys: run.plan.keys.is_some(), ..Answer::default() };
     let mut own = given.clone();
-    Box::pin(entry::run_plan(session, Run { live, stmt, plan: &Arc::new(plan) }, &mut own)).await?;
+    Box::pin(entry::run_plan(session, run, &mut own)).await?;
     let mut held = 0;
     while let Some(event) = Box::pin(piece::next_of_reply(session)).await? {
         match event {

@@ -12,9 +12,10 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::run::{admission, assembly, planning};
+use crate::session::run::{admission, assembly, describe, planning};
 use crate::session::steps::{
-    chosen_rows, first_rows, frame, insert_select, lock_calls, locked_rows, move_rows,
+    chosen_rows, first_rows, frame, insert_select, lock_calls, locked_rows, move_rows, table_like,
+    table_of_query,
 };
 use crate::session::transaction::base;
 
@@ -36,6 +37,8 @@ pub(in crate::session) async fn start_in_steps(
         others @ (Steps::InsertSelect(_)
         | Steps::MoveRows(_)
         | Steps::ChosenRows(_)
+        | Steps::TableOfQuery(_)
+        | Steps::TableLike(_)
         | Steps::FirstRows(_)) => others,
     };
     admission::admit_change(session, live, stmt)?;
@@ -55,6 +58,10 @@ pub(in crate::session) async fn start_in_steps(
         Steps::FirstRows(parts) => {
             first_rows::start_first_rows(session, live, stmt, given, &parts).await
         }
+        Steps::TableOfQuery(parts) => {
+            table_of_query::start_table_of_query(session, live, stmt, &parts).await
+        }
+        Steps::TableLike(parts) => table_like::start_table_like(session, live, stmt, &parts).await,
         Steps::Locks(_) | Steps::LockedRows(_) => Err(Error::internal("locks are taken before")),
     }
 }
@@ -73,15 +80,27 @@ pub(in crate::session) async fn describe_in_steps(
         Steps::ChosenRows(parts) => {
             chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
         }
+        Steps::TableOfQuery(_) | Steps::TableLike(_) if prepared.statement.parameters == 0 => {
+            Ok(Description { parameters: Vec::new(), columns: None })
+        }
         Steps::MoveRows(_)
             if prepared.statement.parameters == 0 && !returns(&prepared.statement.kind) =>
         {
             Ok(Description { parameters: Vec::new(), columns: None })
         }
-        // With parameters it is described as it would run on one shard.
-        Steps::MoveRows(_) | Steps::FirstRows(_) | Steps::Locks(_) | Steps::LockedRows(_) => {
-            Err(found.refusal)
+        Steps::TableOfQuery(parts) => {
+            let syntax = live.database.dialect.syntax();
+            let declared = prepared.declared.to_vec();
+            let query = insert_select::prepared(Arc::clone(&parts.query), syntax, declared)?;
+            let described = Box::pin(describe::describe_as_one(session, &query)).await?;
+            Ok(Description { columns: None, ..described })
         }
+        // With parameters it is described as it would run on one shard.
+        Steps::MoveRows(_)
+        | Steps::FirstRows(_)
+        | Steps::Locks(_)
+        | Steps::LockedRows(_)
+        | Steps::TableLike(_) => Err(found.refusal),
     }
 }
 
@@ -111,6 +130,8 @@ pub(in crate::session) async fn shown_steps(
             reads.map(|choice| (choice.read, choice.read_parameters)).collect()
         }
         Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
+        Steps::TableOfQuery(parts) => vec![(parts.query, Vec::new())],
+        Steps::TableLike(parts) => vec![(parts.definition.into(), Vec::new())],
         Steps::Locks(parts) => {
             units = lock_calls::shown_calls(live, given, &parts)?;
             Vec::new()

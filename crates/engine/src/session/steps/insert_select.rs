@@ -44,7 +44,7 @@ pub(in crate::session) async fn start_insert_select(
 }
 
 /// Refuses what no row could change: clauses that the target's shards cannot keep, columns nobody gives.
-async fn target_is_fit(
+pub(in crate::session) async fn target_is_fit(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
@@ -75,7 +75,8 @@ fn template(live: &LiveDatabase, stmt: &Statement, parts: &InsertSelect) -> Resu
     pando_sql::parse(&text, syntax).map_err(syntax_error)
 }
 
-async fn insert_select_steps(
+/// Reads the rows and writes them, in the transaction that is open.
+pub(in crate::session) async fn insert_select_steps(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,

@@ -8,3 +8,6 @@ pub(in crate::session) mod insert_select;
 pub(in crate::session) mod lock_calls;
 pub(in crate::session) mod locked_rows;
 pub(in crate::session) mod move_rows;
+pub(in crate::session) mod probe;
+pub(in crate::session) mod table_like;
+pub(in crate::session) mod table_of_query;

@@ -11,6 +11,7 @@ use pando_kernel::temporary::{Kept, Temporaries};
 use pando_pool::Connection;
 use pando_sql::ast::Ident;
 
+use crate::own_columns::OwnColumns;
 use crate::snapshot::LiveDatabase;
 use crate::variables::Variables;
 
@@ -51,6 +52,8 @@ struct Temporary {
     concerned: bool,
     /// What the statement under way does to their names.
     change: Change,
+    /// What that statement has to know of their columns.
+    columns: OwnColumns,
 }
 
 /// What a statement does to the names of temporary tables.
@@ -123,6 +126,11 @@ impl TemporaryTables {
     /// Whether the statement under way is about temporary tables.
     pub(in crate::session) fn concerns_temporaries(&self) -> bool {
         self.own.as_ref().is_some_and(|own| own.concerned)
+    }
+
+    /// What the statement under way knows of their columns; `None` where it is not about any.
+    pub(in crate::session) fn own_columns(&self) -> Option<&OwnColumns> {
+        self.own.as_ref().map(|own| &own.columns).filter(|columns| !columns.are_none())
     }
 
     /// Whether a connection is that of the temporary tables.

@@ -7,8 +7,10 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::temporary::{Kept, Temporaries, is_temporary};
 use pando_kernel::{TransactionType, Value};
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
+use pando_sql::visit;
 
 use crate::handle::Manner;
+use crate::own_columns::OwnColumns;
 use crate::plan;
 use crate::plan::names_unit;
 use crate::snapshot::LiveDatabase;
@@ -53,6 +55,7 @@ pub(in crate::session) async fn look_at_temporaries(
     let Some(own) = &mut session.temporary.own else { return Ok(()) };
     own.change = Change::None;
     own.concerned = own.shown.concern(stmt);
+    own.columns = columns(own, stmt);
     if !own.concerned {
         return Ok(());
     }
@@ -65,6 +68,59 @@ pub(in crate::session) async fn look_at_temporaries(
     settle::settle_cursors(session).await?;
     miss_connection(session);
     Ok(())
+}
+
+/// What the statement may have to know of the columns of temporary tables.
+fn columns(own: &Temporary, stmt: &Statement) -> OwnColumns {
+    if !own.concerned || own.shown.names.is_empty() {
+        return OwnColumns::default();
+    }
+    let is_other =
+        |name: &ObjectName| own.shown.names.contains(&name.key()) && !own.shown.is_one(name);
+    let are_mixed = visit::tables(&stmt.kind).iter().any(|table| is_other(table.name));
+    let mut columns = OwnColumns::of(own.shown.names.clone());
+    columns.are_mixed = are_mixed;
+    columns
+}
+
+/// Asks for the columns of a temporary table that the statement under way means by this key.
+///
+/// # Errors
+/// `Refused` where they cannot be told; what the server says.
+pub(in crate::session) async fn learn_own_columns(
+    session: &mut Session,
+    live: &LiveDatabase,
+    table: String,
+) -> Result<()> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let Some(own) = &session.temporary.own else { return Err(unknown_columns(&table)) };
+    // The key would be taken for the other table's.
+    if own.columns.are_mixed {
+        return Err(unknown_columns(&table));
+    }
+    let spelled = own.spelled.iter().find(|known| known.to_lowercase() == table);
+    let told = dialect.relations().and_then(|own| own.query_tables());
+    let Some(told) = told.map(|own| own.definitions()) else { return Err(unknown_columns(&table)) };
+    let query = told.temporary_columns_query(spelled.unwrap_or(&table));
+    let rows = ask_there(session, &query).await?.unwrap_or_default();
+    let found: Result<Vec<_>> = rows.iter().map(|row| told.read_temporary_column(row)).collect();
+    let found = found?;
+    if found.is_empty() {
+        return Err(unknown_columns(&table));
+    }
+    if let Some(own) = &mut session.temporary.own {
+        own.columns.learn(table, found);
+    }
+    Ok(())
+}
+
+/// Nobody knows the columns of what this key means.
+pub(in crate::session) fn unknown_columns(table: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!("the columns of temporary table `{table}` are known to its server alone"),
+        "use a table with a name of its own",
+    )
 }
 
 async fn begin_temporaries(
@@ -93,6 +149,7 @@ async fn begin_temporaries(
         stale: false,
         concerned: true,
         change: Change::None,
+        columns: OwnColumns::default(),
     }));
     Ok(())
 }
@@ -160,18 +217,7 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
         session.temporary.leave_temporaries();
         return Ok(());
     }
-    let unit = Arc::clone(&own.shown.unit);
-    let connection = match session.temporary.lend_connection(session.place.current(), &unit) {
-        Some(connection) => Some(connection),
-        None => session.work.transaction.lend(&unit)?,
-    };
-    let Some(mut connection) = connection else { return Ok(()) };
-    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
-        Ok(()) => pando_transaction::rows(&mut *connection, query).await,
-        Err(error) => Err(error),
-    };
-    release::release(session, connection).await;
-    let rows = asked?;
+    let Some(rows) = ask_there(session, query).await? else { return Ok(()) };
     let syntax = live.database.dialect.syntax();
     let name = |row: Vec<Value>| match row.into_iter().next() {
         Some(Value::Text(name)) => Some(syntax.table_key(&name)),
@@ -187,6 +233,23 @@ async fn ask_for_temporaries(session: &mut Session, live: &Arc<LiveDatabase>) ->
     }
     session.temporary.leave_temporaries();
     Ok(())
+}
+
+/// Asks their connection; `None` where it is not to be had now.
+async fn ask_there(session: &mut Session, query: &str) -> Result<Option<Vec<Vec<Value>>>> {
+    let Some(own) = &session.temporary.own else { return Ok(None) };
+    let unit = Arc::clone(&own.shown.unit);
+    let connection = match session.temporary.lend_connection(session.place.current(), &unit) {
+        Some(connection) => Some(connection),
+        None => session.work.transaction.lend(&unit)?,
+    };
+    let Some(mut connection) = connection else { return Ok(None) };
+    let asked = match session.place.handle().runs_on(&connection, Manner::Ask) {
+        Ok(()) => pando_transaction::rows(&mut *connection, query).await,
+        Err(error) => Err(error),
+    };
+    release::release(session, connection).await;
+    asked.map(Some)
 }
 
 fn change(define: &Define) -> Result<Change> {
