@@ -2,6 +2,7 @@
 
 mod aside;
 mod catalog;
+mod channels;
 mod clock;
 mod copy_rows;
 mod doubts;
@@ -9,6 +10,7 @@ mod effects;
 mod evaluate;
 mod execute;
 mod handle;
+mod homes;
 mod house;
 mod lingering;
 pub mod merge;

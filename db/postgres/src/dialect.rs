@@ -6,6 +6,7 @@ mod effects;
 mod health;
 mod locks;
 pub(crate) mod metadata;
+mod notifications;
 mod oids;
 mod ordering;
 mod relations;
@@ -138,6 +139,10 @@ impl Language for Postgres {
     }
 
     fn waits(&self) -> Option<&dyn pando_kernel::waits::Waits> {
+        Some(self)
+    }
+
+    fn notifications(&self) -> Option<&dyn pando_kernel::Notifications> {
         Some(self)
     }
 

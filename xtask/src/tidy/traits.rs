@@ -25,7 +25,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/backend.rs",
         name: "Backend",
-        methods: 7,
+        methods: 8,
         why: "one connection, whose state is one machine",
     },
     Large {
@@ -37,7 +37,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/dialect.rs",
         name: "Language",
-        methods: 19,
+        methods: 20,
         why: "a vendor's language, of which half are doors to roles that a family may lack",
     },
     Large {
@@ -73,7 +73,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/session.rs",
         name: "Session",
-        methods: 11,
+        methods: 13,
         why: "a door's requests to a session, half of which are what it asks between them",
     },
     Large {

@@ -44,6 +44,7 @@ pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
 pub(crate) use special::sequence_calls;
+use special::tell_calls;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
 use steps::chosen_rows;
@@ -74,7 +75,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose)
                 .and_then(|planned| sequence_calls::at_home(ctx, stmt, planned))
-                .or_else(|error| in_steps(ctx, stmt, error));
+                .or_else(|error| in_steps(ctx, stmt, error))
+                .and_then(|planned| tell_calls::as_often(ctx, stmt, planned));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
             in_turn(ctx, stmt, judged(ctx, stmt, planned?))
@@ -94,7 +96,7 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
         Err(need) => return Ok(Planned::Needs(need)),
     };
     let stmt = written.as_ref().unwrap_or(stmt);
-    if let Some(units) = route::named_unit(ctx, stmt)? {
+    if let Some(units) = route::named_unit(ctx, stmt)?.or_else(|| tell_calls::home(ctx, stmt)) {
         let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
         let nothing = (merge, Edits::default());
         return rewrite::finish(ctx, rewrite::Text::whole(stmt), units, nothing)

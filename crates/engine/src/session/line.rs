@@ -26,7 +26,9 @@ use crate::session::run::{entry, on_units};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::local::Local;
-use crate::session::statement::{bring, counters, cursor, local, own_rows, sequence_calls};
+use crate::session::statement::{
+    bring, channels, counters, cursor, local, own_rows, sequence_calls,
+};
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
 
@@ -107,6 +109,9 @@ async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given
         if let Some((counted, mut own)) = counted {
             return Box::pin(run_counted(session, &counted, &mut own)).await;
         }
+    }
+    if let Some((listed, mut own)) = channels::listed(session, stmt, given)? {
+        return Box::pin(run_counted(session, &listed, &mut own)).await;
     }
     if bring::gives_away(stmt) {
         let live = session.place.live()?;
