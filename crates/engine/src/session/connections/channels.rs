@@ -20,7 +20,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::connections::{ask, release};
-use crate::session::transaction::Opened;
+use crate::session::transaction::{End, Opened};
 
 /// Notices that one statement tells.
 const AT_ONCE: usize = 1_000;
@@ -83,20 +83,19 @@ pub(in crate::session) async fn before_commit(session: &mut Session) -> Result<R
 /// As [`before_commit`].
 pub(in crate::session) async fn commit_alone(session: &mut Session) -> Result<()> {
     let rest = before_commit(session).await;
-    let is_committed = rest.is_ok();
-    let (rest, result) = match rest {
-        Ok(rest) => (rest, Ok(())),
-        Err(error) => (Rest::default(), Err(error)),
+    let (rest, end, result) = match rest {
+        Ok(rest) => (rest, End::Commit, Ok(())),
+        Err(error) => (Rest::default(), End::RollBack, Err(error)),
     };
-    after_end(session, rest, is_committed).await;
+    after_end(session, rest, end).await;
     result
 }
 
 /// The transaction is over.
-pub(in crate::session) async fn after_end(session: &mut Session, rest: Rest, is_committed: bool) {
-    session.work.channels_mut().end(is_committed);
+pub(in crate::session) async fn after_end(session: &mut Session, rest: Rest, end: End) {
+    session.work.channels_mut().end(end);
     settle(session, rest.told);
-    if !is_committed || rest.untold.is_empty() {
+    if end == End::RollBack || rest.untold.is_empty() {
         return;
     }
     let sent = match current(session).and_then(|live| Ok((home(&live)?, live))) {

@@ -8,7 +8,7 @@ use pando_kernel::session::TransactionState;
 
 use crate::channels::{Hub, Mailbox};
 use crate::session::errors::server_error;
-use crate::session::transaction::Work;
+use crate::session::transaction::{End, Work};
 
 /// Channels that one session may listen to.
 const MAX_CHANNELS: usize = 10_000;
@@ -167,16 +167,16 @@ impl Channels {
     }
 
     /// The transaction is over: what it has changed holds, if it has committed.
-    pub(in crate::session) fn end(&mut self, is_committed: bool) {
+    pub(in crate::session) fn end(&mut self, end: End) {
         let after = self.after_commit();
         let Some(mailbox) = self.mailbox.clone() else {
             self.forget_pending();
             return;
         };
         self.joined.retain_mut(|joined| {
-            let stays = match is_committed {
-                true => after.contains(&joined.channel),
-                false => !std::mem::take(&mut joined.is_new),
+            let stays = match end {
+                End::Commit => after.contains(&joined.channel),
+                End::RollBack => !std::mem::take(&mut joined.is_new),
             };
             joined.is_new = false;
             if !stays {
@@ -263,7 +263,7 @@ mod tests {
             channels.note(tell(payload), 0).unwrap();
         }
         assert_eq!(told(&channels), ["b", "a", "c"]);
-        channels.end(true);
+        channels.end(End::Commit);
         assert!(told(&channels).is_empty());
     }
 

@@ -134,8 +134,11 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
     Box::pin(locks::free_transactions(session)).await;
     let outcome = parts.and(parted(session, ended));
     if session.work.channels().are_pending() {
-        let is_committed = matches!(outcome, Ok(Outcome::Committed));
-        Box::pin(channels::after_end(session, rest, is_committed)).await;
+        let ended = match outcome {
+            Ok(Outcome::Committed) => End::Commit,
+            Ok(Outcome::RolledBack) | Err(_) => End::RollBack,
+        };
+        Box::pin(channels::after_end(session, rest, ended)).await;
     }
     if let Err(error) = &outcome {
         units::learn_of_loss(session, error);
