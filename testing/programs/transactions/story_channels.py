@@ -2,7 +2,7 @@
 import threading
 import time
 
-from plain.house import Pando, case, direct, until
+from plain.house import ERRORS, Pando, case, direct, server, signal_server, until
 from shop import each, refused
 
 
@@ -264,10 +264,52 @@ def losses(family, pando):
         except Exception as error:
             assert getattr(error, "code", None) == "54000" and error.severity == "FATAL", repr(error)
         quick.close()
+    with case("a-killed-instance-leaves-nobody-listening"):
+        second = Pando({name: open(f"{pando.folder}/{name}").read() for name in ("global.yaml", "database-shop.yaml")})
+        there, here = second.client(family, "shop"), pando.client(family, "shop")
+        there.query("listen lost")
+        here.query("listen lost")
+        second.process.kill()
+        teller.query("notify lost, 'x'")
+        assert texts(here) == [("lost", "x")]
+        here.close()
+        second.kill()
     with case("nobody-listens-once-nobody-does"):
         idle = """select count(*) from pg_stat_activity where datname = current_database() and query ~* '^(un)?listen'"""
         counts = lambda: [int(direct(family, n).value(idle)) for n in range(2)]
         assert until(10, lambda: counts() == [0, 0]), counts()
+    with case("a-lost-unit-is-told-to-who-listens-and-to-who-tells"):
+        home = next(n for n in range(2) if direct(family, n).value("select count(*) from pg_stat_activity where datname = current_database() and query ilike '%pg_notify%' and pid <> pg_backend_pid()") != "0")
+        listener = pando.client(family, "shop")
+        listener.query("listen lost")
+        signal_server(server(family, home), "kill")
+        try:
+            try:
+                listener.hear(1, 15)
+                raise AssertionError("it goes on as if it had heard everything")
+            except Exception as error:
+                assert getattr(error, "code", None) == "57P01" and error.severity == "FATAL", repr(error)
+            listener = pando.client(family, "shop")
+            assert refused(listener, "listen lost").code.startswith("08")
+            assert refused(teller, "notify lost, 'x'").code.startswith("08")
+            # What is committed elsewhere stays so, and whoever has committed it hears that nobody was told.
+            teller.query(f"begin; update t set n = 77 where id = {1 - home}; notify lost, 'x'")
+            teller.notices.clear()
+            teller.query("commit")
+            assert teller.tag == "COMMIT" and [notice["S"] for notice in teller.notices] == ["WARNING"], teller.notices
+            assert teller.value(f"select n from t where id = {1 - home}") == "77"
+        finally:
+            signal_server(server(family, home), "start")
+        def listens():
+            try:
+                listener.query("listen lost")
+                teller.query("notify lost, 'back'")
+                return True
+            except ERRORS:
+                return False
+        assert until(20, listens)
+        assert ("lost", "back") in texts(listener)
+        listener.close()
     teller.close()
 
 

@@ -135,10 +135,8 @@ fn read(kind: &Kind) -> Option<String> {
     let Kind::Select(query) = kind else { return None };
     let QueryBody::Select(select) = &query.body else { return None };
     let [SelectItem::Expr { expr, .. }] = &select.items[..] else { return None };
-    match &expr.node {
-        Node::Literal(Literal::Text(text)) => Some(text.clone()),
-        _ => None,
-    }
+    let Node::Literal(Literal::Text(text)) = &expr.node else { return None };
+    Some(text.clone())
 }
 
 fn unread(text: &str, token: Option<&Token>) -> pando_kernel::Error {
