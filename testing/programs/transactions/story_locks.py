@@ -101,6 +101,10 @@ def deadlock(one, other, texts, codes):
             client.query(text)
         except ERRORS as error:
             failed.append(error.code)
+            client.query("rollback")
+            # What is locked by a name is not the transaction's.
+            if codes == (1213,):
+                client.query("do release_all_locks()")
 
     threads = [threading.Thread(target=cross, args=pair) for pair in ((one, last), (other, first))]
     for thread in threads:
