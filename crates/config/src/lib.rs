@@ -13,7 +13,7 @@ mod proofs;
 mod read;
 pub mod rules;
 mod storage;
-pub mod suggest;
+pub use pando_suggest as suggest;
 mod tree;
 mod url;
 mod yaml;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pando_config::global::{Level, Mode, Privilege, Protocol, TransactionType};
 use pando_config::rules::{StrategyKind, TransactionalRead};
-use pando_config::{Configuration, Errors, File, Tls, load_with, parse_folder};
+use pando_config::{Configuration, Errors, File, Tls, load_with, parse_folder, parse_one};
 
 fn load(name: &str) -> Result<Configuration, Errors> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/accepted").join(name);
@@ -144,6 +144,29 @@ fn files_of_older_releases_load_with_warnings() {
             "the file holds no configuration",
         ]
     );
+}
+
+#[test]
+fn groups_of_one_expression_are_as_many_as_its_names() {
+    let text = "databaseName: shop
+rules:
+- !READWRITE_SPLITTING
+  dataSourceGroups:
+    rw_${0..1}: {writeDataSourceName: \"w_${0..1}\", readDataSourceNames: [\"r_${0..1}_a\", \"<LITERAL>x,y\"]}
+    \"<LITERAL>solo\": {writeDataSourceName: w, readDataSourceNames: [\"$->{'r'}\"]}
+";
+    let file = File { name: "database-shop.yaml", text };
+    let parsed = parse_one(file, &|_: &str| None).expect("a database");
+    let [database] = parsed.databases.as_slice() else { panic!("one database") };
+    let groups = &database.rules.readwrite.as_ref().expect("a rule").groups;
+    let found: Vec<String> = groups
+        .iter()
+        .map(|(name, group)| {
+            let reads: Vec<&str> = group.read.iter().map(|read| read.as_str()).collect();
+            format!("{} {} {}", name.value, group.write.value, reads.join(","))
+        })
+        .collect();
+    assert_eq!(found, ["rw_0 w_0 r_0_a,x", "rw_1 w_1 r_1_a,y", "solo w r"]);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 use pando_kernel::Value;
 
 use crate::moment;
-use crate::value::{self, Number};
+use crate::value;
+use pando_inline::number::Number;
 
 /// The constant as this type, written as in the statement.
 pub(crate) fn cast(value: Value, to: &str) -> Option<Value> {

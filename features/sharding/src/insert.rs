@@ -358,7 +358,8 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
 
 /// Whether a value makes the server count: DEFAULT, or NULL and 0 where its counting columns take them so.
 fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
-    let is_zero = |value: &Value| value::number(value) == Some(value::Number::Small(0));
+    let is_zero =
+        |value: &Value| value::number(value) == Some(pando_inline::number::Number::Small(0));
     asks_for_key(asked, expr)
         || asked.ctx.dialect.syntax().fold == Fold::Keep
             && literal::value(asked, expr).is_some_and(|value| is_zero(&value))

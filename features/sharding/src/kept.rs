@@ -10,7 +10,8 @@ use pando_sql::Fold;
 
 use crate::moment;
 use crate::text_keys::TextKeys;
-use crate::value::{self, Number};
+use crate::value;
+use pando_inline::number::Number;
 
 /// Doubles tell whole numbers apart up to here.
 const EXACT: i128 = 1 << 53;

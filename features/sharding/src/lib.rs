@@ -10,7 +10,6 @@ mod class;
 mod domain;
 mod feature;
 mod found;
-pub mod inline;
 mod inner;
 mod insert;
 mod join;

@@ -7,7 +7,7 @@ use pando_kernel::UnitName;
 use pando_kernel::feature::DataNode;
 use pando_sql::Fold;
 
-use crate::inline;
+use pando_inline as inline;
 
 /// The nodes of `actualDataNodes`, in order.
 pub(crate) fn parse(

@@ -1,25 +1,11 @@
 //! Sharding values as numbers and as hashes, whatever SQL type they came in.
 
 use std::borrow::Cow;
-use std::str::FromStr;
 
-use bigdecimal::BigDecimal;
 use bigdecimal::num_bigint::{BigInt, Sign};
+use pando_inline::number::{self, Number};
+use pando_inline::{Datum, java};
 use pando_kernel::Value;
-
-/// A number in its one form: `1`, `1.0`, `1e0` and `'1'` are all `Small(1)`.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Number {
-    /// A whole number.
-    Small(i128),
-    /// A whole number beyond 127 bits.
-    Big(BigInt),
-    /// A number with a fraction, without zeros at its end.
-    Fraction(BigDecimal),
-}
-
-/// Digits and decimal places a number may have: enough for every SQL type, and too few to fill the memory.
-const MOST_DIGITS: usize = 1_000;
 
 /// The number a value is, if it is one. A text is one if a server would read it as one.
 pub(crate) fn number(value: &Value) -> Option<Number> {
@@ -27,54 +13,29 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
         Value::Int(number) => Some(Number::Small(i128::from(*number))),
         Value::UInt(number) => Some(Number::Small(i128::from(*number))),
         Value::Bool(flag) => Some(Number::Small(i128::from(*flag))),
-        Value::Text(text) => number_of_text(text),
-        Value::Bytes(bytes) => number_of_text(std::str::from_utf8(bytes).ok()?),
+        Value::Text(text) => number::of_text(text),
+        Value::Bytes(bytes) => number::of_text(std::str::from_utf8(bytes).ok()?),
         // Shortest form: the double nearest to 0.1 is 0.1, as a server prints it.
-        Value::Float(number) if number.is_finite() => number_of_text(&number.to_string()),
+        Value::Float(number) if number.is_finite() => number::of_text(&number.to_string()),
         Value::Float(_) | Value::Null => None,
-        Value::Decimal(number) => reduce(number),
+        Value::Decimal(number) => number::reduce(number),
     }
 }
 
-/// The number a text spells, with white space around it allowed.
-pub(crate) fn number_of_text(text: &str) -> Option<Number> {
-    let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
-    let first = text.bytes().next()?;
-    if text.len() > MOST_DIGITS || !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.'))
-    {
-        return None;
+/// What an inline expression computes with. Numbers lose their SQL type, so that `1`, `1.0` and a double route alike.
+pub(crate) fn datum(value: &Value) -> Datum<'_> {
+    match value {
+        Value::Null => Datum::Null,
+        Value::Bool(flag) => Datum::Bool(*flag),
+        Value::Int(number) => Datum::int(i128::from(*number)),
+        Value::UInt(number) => Datum::int(i128::from(*number)),
+        Value::Text(text) => Datum::Text(Cow::Borrowed(text)),
+        Value::Bytes(bytes) => Datum::Text(String::from_utf8_lossy(bytes)),
+        Value::Float(_) | Value::Decimal(_) => match number(value) {
+            Some(number) => Datum::number(number),
+            None => Datum::text(format!("{value:?}")),
+        },
     }
-    if let Ok(number) = text.parse::<i128>() {
-        return Some(Number::Small(number));
-    }
-    let (digits, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => (text, "0"),
-    };
-    let exponent = exponent.parse::<i64>().ok()?;
-    let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
-    let is_plain = unsigned.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-        && unsigned.bytes().any(|b| b.is_ascii_digit())
-        && unsigned.bytes().filter(|b| *b == b'.').count() <= 1;
-    if !is_plain || exponent.unsigned_abs() > MOST_DIGITS as u64 {
-        return None;
-    }
-    reduce(&BigDecimal::from_str(text).ok()?)
-}
-
-fn reduce(number: &BigDecimal) -> Option<Number> {
-    let (digits, scale) = number.as_bigint_and_exponent();
-    if scale.unsigned_abs() > 2 * MOST_DIGITS as u64 || digits.bits() > 8 * MOST_DIGITS as u64 {
-        return None;
-    }
-    let number = number.normalized();
-    let (digits, scale) = number.as_bigint_and_exponent();
-    if scale > 0 {
-        return Some(Number::Fraction(number));
-    }
-    let zeros = u32::try_from(-scale).ok()?;
-    let whole = digits * BigInt::from(10).pow(zeros);
-    Some(i128::try_from(&whole).map_or(Number::Big(whole), Number::Small))
 }
 
 /// The value as a whole number; a fraction or a text that is no number is none.
@@ -103,17 +64,17 @@ fn saturated(number: &BigInt) -> i128 {
 /// ShardingSphere sees most: `Integer` where it fits, then `Long`, then `BigInteger`; `String` for other texts.
 pub(crate) fn hash(value: &Value) -> i32 {
     match number(value) {
-        Some(Number::Small(number)) => java_hash_of_whole(number),
-        Some(Number::Big(number)) => java_hash_of_big(&number),
-        Some(Number::Fraction(number)) => java_hash_of_text(&number.to_plain_string()),
+        Some(Number::Small(number)) => java::hash_of_whole(number),
+        Some(Number::Big(number)) => java::hash_of_big(&number),
+        Some(Number::Fraction(number)) => java::hash_of_text(&number.to_plain_string()),
         None => match value {
-            Value::Text(text) => java_hash_of_text(text),
+            Value::Text(text) => java::hash_of_text(text),
             Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => java_hash_of_text(text),
-                Err(_) => java_hash_of_bytes(bytes),
+                Ok(text) => java::hash_of_text(text),
+                Err(_) => java::hash_of_bytes(bytes),
             },
-            Value::Float(number) => java_hash_of_double(*number),
-            Value::Decimal(number) => java_hash_of_decimal(number),
+            Value::Float(number) => java::hash_of_double(*number),
+            Value::Decimal(number) => java::hash_of_decimal(number),
             Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_) => 0,
         },
     }
@@ -130,60 +91,13 @@ pub(crate) fn java_hash(value: &Value) -> i32 {
                 1237
             }
         }
-        Value::Int(number) => java_hash_of_whole(i128::from(*number)),
-        Value::UInt(number) => java_hash_of_whole(i128::from(*number)),
-        Value::Float(number) => java_hash_of_double(*number),
-        Value::Decimal(number) => java_hash_of_decimal(number),
-        Value::Text(text) => java_hash_of_text(text),
-        Value::Bytes(bytes) => java_hash_of_bytes(bytes),
+        Value::Int(number) => java::hash_of_whole(i128::from(*number)),
+        Value::UInt(number) => java::hash_of_whole(i128::from(*number)),
+        Value::Float(number) => java::hash_of_double(*number),
+        Value::Decimal(number) => java::hash_of_decimal(number),
+        Value::Text(text) => java::hash_of_text(text),
+        Value::Bytes(bytes) => java::hash_of_bytes(bytes),
     }
-}
-
-/// `Integer.hashCode()`, `Long.hashCode()` or `BigInteger.hashCode()`, by size.
-pub(crate) fn java_hash_of_whole(number: i128) -> i32 {
-    if let Ok(number) = i32::try_from(number) {
-        return number;
-    }
-    match i64::try_from(number) {
-        Ok(number) => java_hash_of_long(number),
-        Err(_) => java_hash_of_big(&BigInt::from(number)),
-    }
-}
-
-/// `Long.hashCode()`.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Java folds it")]
-pub(crate) fn java_hash_of_long(number: i64) -> i32 {
-    let bits = number as u64;
-    (bits ^ (bits >> 32)) as i32
-}
-
-/// `String.hashCode()`.
-pub(crate) fn java_hash_of_text(text: &str) -> i32 {
-    text.encode_utf16()
-        .fold(0, |hash: i32, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
-}
-
-fn java_hash_of_big(number: &BigInt) -> i32 {
-    let (sign, digits) = number.to_u32_digits();
-    let step = |hash: i32, digit: &u32| hash.wrapping_mul(31).wrapping_add(digit.cast_signed());
-    let hash = digits.iter().rev().fold(0, step);
-    if sign == Sign::Minus { hash.wrapping_neg() } else { hash }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "as Java folds it")]
-fn java_hash_of_decimal(number: &BigDecimal) -> i32 {
-    let (digits, scale) = number.as_bigint_and_exponent();
-    java_hash_of_big(&digits).wrapping_mul(31).wrapping_add(scale as i32)
-}
-
-fn java_hash_of_double(number: f64) -> i32 {
-    java_hash_of_long(number.to_bits().cast_signed())
-}
-
-fn java_hash_of_bytes(bytes: &[u8]) -> i32 {
-    let step =
-        |hash: i32, byte: &u8| hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed()));
-    bytes.iter().fold(1, step)
 }
 
 /// The value as a server would print it; a number in its one form.
@@ -212,6 +126,9 @@ pub(crate) fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pando_inline::{Arithmetic, Template};
+    use proptest::prelude::*;
+
     use super::*;
 
     fn decimal(text: &str) -> Value {
@@ -247,19 +164,19 @@ mod tests {
         for text in
             ["", "-", ".", "e5", "1e", "1x", "0x10", "1_0", "NaN", "inf", "1e999999999", "١"]
         {
-            assert_eq!(number_of_text(text), None, "{text}");
+            assert_eq!(number::of_text(text), None, "{text}");
         }
     }
 
     #[test]
     fn hashes_are_those_of_java() {
-        assert_eq!(java_hash_of_whole(-1), -1);
-        assert_eq!(java_hash_of_long(-1), 0);
-        assert_eq!(java_hash_of_whole(4_294_967_296), 1);
-        assert_eq!(java_hash_of_text("abc"), 96_354);
-        assert_eq!(java_hash_of_text("polygenelubricants"), i32::MIN);
+        assert_eq!(java::hash_of_whole(-1), -1);
+        assert_eq!(java::hash_of_long(-1), 0);
+        assert_eq!(java::hash_of_whole(4_294_967_296), 1);
+        assert_eq!(java::hash_of_text("abc"), 96_354);
+        assert_eq!(java::hash_of_text("polygenelubricants"), i32::MIN);
         // new BigInteger("18446744073709551616").hashCode() is 961: magnitude 1, 0, 0.
-        assert_eq!(java_hash_of_whole(18_446_744_073_709_551_616), 961);
+        assert_eq!(java::hash_of_whole(18_446_744_073_709_551_616), 961);
         // new BigDecimal("1.50").hashCode() is 31 * 150 + 2.
         assert_eq!(java_hash(&decimal("1.50")), 4652);
         assert_eq!(java_hash(&Value::Float(1.0)), 1_072_693_248);
@@ -272,5 +189,23 @@ mod tests {
         assert_eq!(floor(&Value::Float(1.9)), Some(1));
         assert_eq!(floor(&decimal("1e50")), Some(i128::MAX));
         assert_eq!(floor(&Value::Text("x".into())), None);
+    }
+
+    proptest! {
+        #[test]
+        fn equal_values_of_different_types_give_equal_names(id in -1_000_000_i64..1_000_000) {
+            let texts = ["t_${id % 7}", "t_${id + 3}", "t_${id.hashCode() % 5}", "t_${id > 10}", "t_${-id}"];
+            for text in texts {
+                let template = Template::compile(text, &["id".to_owned()], Arithmetic::Exact)
+                    .expect("a valid expression");
+                let of = |value: Value| template.name(&[datum(&value)]);
+                let first = of(Value::Int(id));
+                prop_assert_eq!(&of(Value::Text(id.to_string())), &first);
+                prop_assert_eq!(&of(Value::Decimal(id.into())), &first);
+                #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+                let float = id as f64;
+                prop_assert_eq!(&of(Value::Float(float)), &first);
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pando_kernel::{Error, ErrorKind, Value};
 use pando_sharding::algorithm::{Algorithm, Complex, Hint, Selection, Standard, Targets, build};
-use pando_sharding::{auto_table_nodes, inline};
+use pando_sharding::auto_table_nodes;
 use proptest::prelude::*;
 
 type Outcome<T> = Result<T, String>;
@@ -35,7 +35,7 @@ fn algorithm(kind: &str, props: &[(String, String)]) -> Outcome<Arc<dyn Algorith
 }
 
 fn targets(text: &str) -> Targets {
-    let names = inline::expand(text).unwrap_or_default();
+    let names = pando_inline::expand(text).unwrap_or_default();
     Targets::new(names.into_iter().map(Arc::from))
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn owners(
     Ok((!out.existing.is_empty()).then_some(out))
 }
 
-/// The indexes that are there and that a statement names without their table.
+/// The indexes, or triggers, that are there and that a statement names without their table.
 pub(crate) fn index_alone(stmt: &Statement) -> Option<&[ObjectName]> {
     if let Kind::Utility { tables, index: Some(index), .. } = &stmt.kind
         && tables.is_empty()
@@ -57,7 +57,7 @@ pub(crate) fn index_alone(stmt: &Statement) -> Option<&[ObjectName]> {
         return Some(slice::from_ref(index));
     }
     let Kind::Define(define) = &stmt.kind else { return None };
-    let is_alone = define.object == ObjectKind::Index
+    let is_alone = matches!(define.object, ObjectKind::Index | ObjectKind::Trigger)
         && define.on.is_none()
         && define.action != DefineAction::Create;
     is_alone.then_some(&define.names)

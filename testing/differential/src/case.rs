@@ -7,8 +7,8 @@ use crate::compare::{Promise, Verdict, compare};
 use crate::generate::Step;
 use crate::layout::Layout;
 use crate::render;
-use crate::schema::{Kind, Server, Table};
-use crate::tree::Statement;
+use crate::schema::{self, Kind, MOMENT, Server, Table};
+use crate::tree::{Make, Statement};
 use crate::wire::{Call, Cell, Fault, Mode, Reply};
 
 #[derive(Debug, Clone)]
@@ -50,6 +50,7 @@ pub(crate) fn promise(statement: &Statement) -> Promise {
         Statement::Insert(_)
         | Statement::Update(_)
         | Statement::Delete(_)
+        | Statement::Make(_)
         | Statement::Plain(_) => Promise::none(),
     }
 }
@@ -78,6 +79,16 @@ pub(crate) fn read_all(
             && different.is_none()
         {
             different = Some(format!("content of {}: {what}", table.name));
+        }
+        if table.timed {
+            let sql = format!("select count(distinct {MOMENT}) from {}", table.name);
+            let (right, ours) = arena.both(&Call::text(sql))?;
+            if let Verdict::Refused(what) | Verdict::Different(what) =
+                compare(arena.server, &right, &ours, &Promise::none())
+                && different.is_none()
+            {
+                different = Some(format!("content of {}: different times: {what}", table.name));
+            }
         }
         match right {
             Reply::Rows { rows, .. } => contents.push((table.name.clone(), rows)),
@@ -141,10 +152,20 @@ fn literal(server: Server, kind: Kind, cell: &Cell) -> String {
     format!("'{text}'")
 }
 
+/// So that it can be made again; what went wrong there is told by what comes next.
+pub(crate) fn take_away(arena: &mut Arena, make: &Make) {
+    for client in [&mut arena.straight, &mut arena.pando] {
+        let _ = client.ask(&Call::text(make.undone())).map(done);
+    }
+}
+
 impl Case {
     /// Both sides with the case's tables, still empty.
     pub(crate) fn arena(&self, room: &Room) -> Result<Arena, Fault> {
         let mut arena = room.arena(&self.layout)?;
+        for sql in schema::before(self.server) {
+            arena.must(sql)?;
+        }
         for table in &self.tables {
             let sql = table.definition(self.server);
             room.create(&mut arena, &self.layout, &table.name, &sql)?;
@@ -158,6 +179,11 @@ impl Case {
         // What an earlier attempt left open must not count.
         for client in [&mut arena.straight, &mut arena.pando] {
             let _ = client.ask(&Call::text("rollback")).map(done);
+        }
+        for step in &self.steps {
+            if let Some(make) = step.statement.made() {
+                take_away(arena, make);
+            }
         }
         if load(arena, &self.tables, &self.contents).is_err() {
             return None;
@@ -200,6 +226,9 @@ impl Case {
         );
         text.push_str(&crate::directives::written(&self.layout));
         let _ = writeln!(text);
+        for sql in schema::before(server) {
+            let _ = writeln!(text, "statement ok\n{sql}\n");
+        }
         for table in &self.tables {
             let _ = writeln!(text, "statement ok\n{}\n", table.definition(server));
             if let Some(sql) = inserts(server, table, &self.contents) {
@@ -222,6 +251,7 @@ impl Case {
                 Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
+                | Statement::Make(_)
                 | Statement::Plain(_) => writeln!(text, "statement maybe\n{sql}\n"),
             };
         }

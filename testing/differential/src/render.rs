@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::schema::Server;
 use crate::tree::{
-    Body, By, Change, Expr, Given, GroupForm, Insert, Key, LimitForm, Query, Select, Source,
+    Body, By, Change, Expr, Given, GroupForm, Insert, Key, LimitForm, Make, Query, Select, Source,
     Statement, What,
 };
 use crate::wire::{Call, Mode, Parameter};
@@ -16,6 +16,7 @@ pub(crate) fn call(server: Server, statement: &Statement, mode: Mode) -> Call {
         Statement::Select(query) => writer.query(query),
         Statement::Insert(insert) => writer.insert(insert),
         Statement::Update(change) | Statement::Delete(change) => writer.change(change),
+        Statement::Make(make) => writer.make(make),
         Statement::Plain(text) => writer.sql.push_str(text),
     }
     Call { sql: writer.sql, parameters: writer.parameters, mode }
@@ -242,6 +243,13 @@ impl Writer {
                 self.clause(" ", source.on.as_ref());
             }
         }
+    }
+
+    fn make(&mut self, make: &Make) {
+        let _ = write!(self.sql, "create {} {} as ", make.what, make.name);
+        // A definition has no parameters.
+        self.mode = Mode::Text;
+        self.query(&make.query);
     }
 
     fn insert(&mut self, insert: &Insert) {

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Texts,
     Bytes,
     Uuid,
+    /// An enum: words in an order of their own.
+    Mood,
 }
 
 /// What one may do with values of a kind.
@@ -55,13 +57,23 @@ pub(crate) enum Class {
     Texts,
     Bytes,
     Uuid,
+    Mood,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
+    pub(crate) shown: Shown,
     pub(crate) nullable: bool,
+}
+
+/// Whether `*` means a column, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Always,
+    /// MySQL and MariaDB: only where it is named.
+    WhenNamed,
 }
 
 #[derive(Debug, Clone)]
@@ -70,7 +82,13 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// The primary key, by place among the columns.
     pub(crate) key: Vec<usize>,
+    /// Besides its columns it has [`MOMENT`].
+    pub(crate) timed: bool,
 }
+
+/// A column that takes the time of the statement, or of the transaction. No two runs have the same in it: what is
+/// compared is how many different ones there are.
+pub(crate) const MOMENT: &str = "w";
 
 impl Server {
     pub(crate) fn is_postgres(self) -> bool {
@@ -102,6 +120,7 @@ impl Kind {
             Self::Texts => Class::Texts,
             Self::Bytes => Class::Bytes,
             Self::Uuid => Class::Uuid,
+            Self::Mood => Class::Mood,
         }
     }
 
@@ -134,6 +153,8 @@ impl Kind {
             Self::Bytes => "varbinary(200)",
             Self::Uuid if postgres => "uuid",
             Self::Uuid => "char(36)",
+            Self::Mood if postgres => "mood",
+            Self::Mood => "enum('sad', 'ok', 'glad')",
         };
         words.to_owned()
     }
@@ -155,8 +176,19 @@ impl Table {
     pub(crate) fn definition(&self, server: Server) -> String {
         let mut sql = format!("create table {} (", self.name);
         for column in &self.columns {
-            let rest = if column.nullable { "" } else { " not null" };
+            let mut rest = if column.nullable { "" } else { " not null" }.to_owned();
+            if column.shown == Shown::WhenNamed {
+                rest.push_str(" invisible");
+            }
             let _ = write!(sql, "{} {}{rest}, ", column.name, column.kind.sql(server));
+        }
+        if self.timed {
+            let words = if server.is_postgres() {
+                "timestamptz default now()"
+            } else {
+                "datetime(6) default current_timestamp(6)"
+            };
+            let _ = write!(sql, "{MOMENT} {words}, ");
         }
         let key: Vec<&str> =
             self.key.iter().filter_map(|at| Some(self.columns.get(*at)?.name.as_str())).collect();
@@ -178,17 +210,26 @@ fn table(chance: &mut Chance, server: Server, at: usize) -> Table {
     let mut columns = vec![column("id", key_kind, false)];
     // What other tables are joined by, and what may be sharded by instead of the id.
     columns.push(column("g", *chance.one(&[Kind::Int, Kind::Big]), false));
-    columns.push(column("s", Kind::Plain, false));
+    // Texts that are one to the server though they differ in their letters, where its collations say so.
+    let is_folded = !server.is_postgres() && chance.percent(30);
+    let text = if is_folded { Kind::VarChar(40) } else { Kind::Plain };
+    columns.push(column("s", text, false));
     let more = chance.between(2, 7);
     for number in 0..more {
         let kind = kind(chance, server);
-        columns.push(column(&format!("c{number}"), kind, chance.percent(75)));
+        let mut one = column(&format!("c{number}"), kind, chance.percent(75));
+        // Where it is not named it must have a value all the same.
+        if !server.is_postgres() && one.nullable && chance.percent(12) {
+            one.shown = Shown::WhenNamed;
+        }
+        columns.push(one);
     }
-    Table { name: NAMES[at % NAMES.len()].to_owned(), columns, key: vec![0] }
+    let timed = chance.percent(15);
+    Table { name: NAMES[at % NAMES.len()].to_owned(), columns, key: vec![0], timed }
 }
 
 fn column(name: &str, kind: Kind, nullable: bool) -> Column {
-    Column { name: name.to_owned(), kind, nullable }
+    Column { name: name.to_owned(), kind, nullable, shown: Shown::Always }
 }
 
 fn kind(chance: &mut Chance, server: Server) -> Kind {
@@ -210,11 +251,23 @@ fn kind(chance: &mut Chance, server: Server) -> Kind {
         Kind::Bool,
         Kind::Json,
         Kind::Bytes,
+        Kind::Mood,
     ];
     let postgres = [Kind::Numeric, Kind::Ints, Kind::Texts, Kind::Uuid];
     if server.is_postgres() && chance.percent(20) {
         *chance.one(&postgres)
     } else {
         *chance.one(&common)
+    }
+}
+
+/// What is made on both sides before the tables: the type of enums, and a sequence where the server has them.
+pub(crate) fn before(server: Server) -> &'static [&'static str] {
+    match server {
+        Server::Postgres => {
+            &["create type mood as enum ('sad', 'ok', 'glad')", "create sequence sq"]
+        }
+        Server::MariaDb => &["create sequence sq"],
+        Server::MySql => &[],
     }
 }

@@ -6,7 +6,7 @@ use crate::arena::{Arena, Room};
 use crate::case::{Case, Difference};
 use crate::generate::Step;
 use crate::render;
-use crate::tree::{Body, By, Change, Expr, GroupForm, Query, Select, Statement, What};
+use crate::tree::{Body, By, Change, Expr, GroupForm, Make, Query, Select, Statement, What};
 use crate::wire::Mode;
 
 /// One case gets no more time than this.
@@ -195,6 +195,13 @@ fn smaller_steps(step: &Step) -> Vec<Step> {
         }
         Statement::Delete(change) => {
             all.extend(changes(change).into_iter().map(|change| of(Statement::Delete(change))));
+        }
+        Statement::Make(make) => {
+            for query in queries(&make.query, true) {
+                if query.items().len() == make.query.items().len() {
+                    all.push(of(Statement::Make(Make { query, ..make.clone() })));
+                }
+            }
         }
         Statement::Plain(_) => {}
     }

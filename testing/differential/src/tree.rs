@@ -133,6 +133,8 @@ pub(crate) enum Statement {
     Insert(Insert),
     Update(Change),
     Delete(Change),
+    /// CREATE TABLE … AS, CREATE VIEW … AS.
+    Make(Make),
     /// BEGIN, COMMIT, SAVEPOINT and the like.
     Plain(String),
 }
@@ -151,6 +153,23 @@ pub(crate) struct Insert {
     pub(crate) returning: Option<Expr>,
 }
 
+/// A table or a view out of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Make {
+    /// `table`, `temporary table`, `view`, `materialized view`.
+    pub(crate) what: &'static str,
+    pub(crate) name: String,
+    pub(crate) query: Query,
+}
+
+impl Make {
+    /// What takes it away again, whether it is there or not.
+    pub(crate) fn undone(&self) -> String {
+        // What MySQL drops as temporary is never another one of the name.
+        format!("drop {} if exists {}", self.what.trim_start_matches("temporary "), self.name)
+    }
+}
+
 /// UPDATE and DELETE.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
@@ -167,6 +186,18 @@ pub(crate) struct Change {
 }
 
 impl Statement {
+    /// The table or view that it makes.
+    pub(crate) fn made(&self) -> Option<&Make> {
+        match self {
+            Self::Make(make) => Some(make),
+            Self::Select(_)
+            | Self::Insert(_)
+            | Self::Update(_)
+            | Self::Delete(_)
+            | Self::Plain(_) => None,
+        }
+    }
+
     /// What it is counted as.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -176,7 +207,8 @@ impl Statement {
             Self::Insert(_) => "insert",
             Self::Update(_) => "update",
             Self::Delete(_) => "delete",
-            Self::Plain(_) => "transaction",
+            Self::Make(_) => "table or view as query",
+            Self::Plain(_) => "other",
         }
     }
 }

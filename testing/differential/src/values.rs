@@ -88,6 +88,7 @@ pub(crate) fn value(chance: &mut Chance, server: Server, kind: Kind) -> Constant
             "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
             "ffffffff-0000-0000-0000-000000000000",
         ])),
+        Kind::Mood => Constant::quoted(chance.pick(&["sad", "ok", "glad"])),
     }
 }
 
@@ -110,6 +111,7 @@ pub(crate) fn to_compare(chance: &mut Chance, server: Server, class: Class) -> C
         Class::Texts => Kind::Texts,
         Class::Bytes => Kind::Bytes,
         Class::Uuid => Kind::Uuid,
+        Class::Mood => Kind::Mood,
     };
     value(chance, server, kind)
 }

@@ -9,7 +9,8 @@ pub(crate) fn constants(statement: &mut Statement, of: &mut dyn FnMut(&mut Const
         Statement::Select(inner) => query(inner, of),
         Statement::Insert(inner) => insert(inner, of),
         Statement::Update(inner) | Statement::Delete(inner) => change(inner, of),
-        Statement::Plain(_) => {}
+        // Definitions take no parameters.
+        Statement::Make(_) | Statement::Plain(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! One random world: tables, a layout, rows and statements, all from one seed.
 
 use crate::arena::{Arena, Contents, Room};
-use crate::case::{Case, load, promise, read_all};
+use crate::case::{Case, load, promise, read_all, take_away};
 use crate::chance::Chance;
 use crate::compare::{Verdict, compare};
 use crate::doubt;
@@ -19,6 +19,14 @@ pub(crate) struct Find {
     pub(crate) case: Case,
     pub(crate) seed: u64,
     pub(crate) what: String,
+}
+
+/// What became of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Ran,
+    /// It failed, or was refused, or there is a disagreement.
+    Without,
 }
 
 /// Disagreements after which a world is left: it has shown what is wrong with it.
@@ -71,8 +79,17 @@ impl World<'_> {
             let batch = maker.batch();
             run += batch.len();
             case.steps.clear();
+            let made = batch.iter().find_map(|step| step.statement.made().cloned());
             for step in batch {
-                self.take(&mut arena, &mut case, step)?;
+                let is_made = step.statement.made().is_some();
+                let outcome = self.take(&mut arena, &mut case, step)?;
+                // What is not there on both sides cannot be read on both.
+                if is_made && outcome == Outcome::Without {
+                    break;
+                }
+            }
+            if let Some(make) = &made {
+                take_away(&mut arena, make);
             }
             if case.steps.iter().any(|step| !matches!(step.statement, Statement::Select(_))) {
                 case.contents = self.checked(&mut arena, &mut case)?;
@@ -81,7 +98,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn take(&mut self, arena: &mut Arena, case: &mut Case, step: Step) -> Result<(), Fault> {
+    fn take(&mut self, arena: &mut Arena, case: &mut Case, step: Step) -> Result<Outcome, Fault> {
         let kind = step.statement.kind();
         let call = render::call(case.server, &step.statement, step.mode);
         let count = self.report.kinds.entry(kind).or_default();
@@ -100,11 +117,14 @@ impl World<'_> {
             Verdict::Same => {
                 if matches!(right, Reply::Failed(_)) {
                     count.failed += 1;
+                    return Ok(Outcome::Without);
                 }
+                Ok(Outcome::Ran)
             }
             Verdict::Refused(reason) => {
                 self.report.refused(kind, &reason, &call.sql);
                 self.undo(arena, case, &right)?;
+                Ok(Outcome::Without)
             }
             Verdict::Different(what) => {
                 if doubt::answers_both(arena, case, &call, &ours)? {
@@ -113,9 +133,9 @@ impl World<'_> {
                     self.find(case, what);
                 }
                 self.undo(arena, case, &right)?;
+                Ok(Outcome::Without)
             }
         }
-        Ok(())
     }
 
     fn find(&mut self, case: &Case, what: String) {
@@ -134,6 +154,7 @@ impl World<'_> {
             | Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
+            | Statement::Make(_)
             | Statement::Plain(_) => None,
         });
         let is_read = matches!(last, Statement::Select(_));

@@ -10,13 +10,13 @@ use crate::read::{self, Fields};
 pub struct ReadwriteSplitting {
     /// Where it stands.
     pub at: At,
-    /// Groups by name, in file order.
+    /// Groups by name, in file order; an entry whose names are inline expressions is one group for each of them.
     pub groups: Named<Group>,
     /// Load balancers by name.
     pub load_balancers: Named<Algorithm>,
 }
 
-/// One primary and its replicas. Names may hold inline expressions.
+/// One primary and its replicas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// Where it stands.
@@ -56,10 +56,11 @@ impl ReadwriteSplitting {
             (None, Some(_)) => "dataSources",
             (Some(_), None) | (None, None) => "dataSourceGroups",
         };
-        let groups: Named<Group> = fields
-            .map(name, |entry, r| Some((read::key(entry), Group::read(&entry.value, r)?)))
-            .into_iter()
-            .collect();
+        let written = fields.map(name, |entry, report| {
+            let group = Group::read(&entry.value, report)?;
+            group.expanded(&read::key(entry), report)
+        });
+        let groups = distinct(written.into_iter().flatten().collect(), fields.report());
         let load_balancers = Named::read(&mut fields, "loadBalancers");
         for (_, group) in groups.iter() {
             if let Some(name) = &group.load_balancer {
@@ -71,7 +72,53 @@ impl ReadwriteSplitting {
     }
 }
 
+/// The groups but for those whose name another one has, as two expressions may give the same.
+fn distinct(written: Vec<(Placed<String>, Group)>, report: &mut Report) -> Named<Group> {
+    let mut groups: Named<Group> = Named::default();
+    for (name, group) in written {
+        match groups.get(&name) {
+            None => groups.push(name, group),
+            Some(_) => {
+                let message = format!("two groups are called `{}`", name.value);
+                report.error(name.at.problem(message));
+            }
+        }
+    }
+    groups
+}
+
 impl Group {
+    /// The groups that one entry stands for: `rw_${0..1}` with `w_${0..1}` and `r_${0..1}` are two, the first of the
+    /// first names.
+    fn expanded(
+        &self,
+        name: &Placed<String>,
+        report: &mut Report,
+    ) -> Option<Vec<(Placed<String>, Self)>> {
+        let names = names_of(name, report)?;
+        let of = |member: &Placed<String>, report: &mut Report| {
+            let members = names_of(member, report)?;
+            if members.len() != names.len() {
+                let (found, expected) = (members.len(), names.len());
+                let message = format!(
+                    "expressions of a group give as many names as its own: `{}` gives {found}, `{}` {expected}",
+                    member.value, name.value
+                );
+                report.error(member.at.problem(message));
+                return None;
+            }
+            Some(members)
+        };
+        let writes = of(&self.write, report)?;
+        let reads: Vec<Vec<Placed<String>>> =
+            self.read.iter().map(|read| of(read, report)).collect::<Option<_>>()?;
+        let groups = names.into_iter().zip(writes).enumerate().map(|(at, (name, write))| {
+            let read = reads.iter().filter_map(|names| names.get(at).cloned()).collect();
+            (name, Self { write, read, ..self.clone() })
+        });
+        Some(groups.collect())
+    }
+
     fn read(node: &Node, report: &mut Report) -> Option<Self> {
         let strategies = [
             ("PRIMARY", TransactionalRead::Primary),
@@ -134,6 +181,20 @@ impl Group {
         let write = fields.name(write);
         let read = fields.field(read).and_then(|node| node.names(fields.report()));
         (write, read)
+    }
+}
+
+/// The names that an inline expression gives.
+fn names_of(expression: &Placed<String>, report: &mut Report) -> Option<Vec<Placed<String>>> {
+    match pando_inline::expand(expression) {
+        Ok(names) => {
+            let at = &expression.at;
+            Some(names.into_iter().map(|value| Placed { value, at: at.clone() }).collect())
+        }
+        Err(error) => {
+            report.error(expression.at.problem(error.to_string()));
+            None
+        }
     }
 }
 

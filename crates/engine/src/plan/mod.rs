@@ -20,6 +20,7 @@ mod planned;
 mod restate;
 mod rewrite;
 mod route;
+mod routine_names;
 mod special;
 mod steps;
 mod template;

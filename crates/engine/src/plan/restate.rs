@@ -8,6 +8,7 @@ use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
 use super::parse::parsed;
+use super::routine_names;
 use super::special::temporary;
 
 /// The statement to be planned instead; `None` when it can stay.
@@ -39,6 +40,9 @@ pub(super) fn restated(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Sta
     for owner in visit::column_owners(&stmt.kind) {
         take_out(ctx, presentation, owner.parts, &mut edits);
     }
+    if let Some(other) = routine_names::bare(ctx, presentation, stmt, &mut edits)? {
+        return Err(elsewhere(ctx, &other.value));
+    }
     let bare = match edits.is_empty() {
         true => None,
         false => Some(parsed(ctx, &edits.apply(&stmt.text))?),
@@ -63,7 +67,7 @@ fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Option<String> {
 }
 
 /// Removes the current database's name in front of a table; gives back the name of another.
-fn take_out<'a>(
+pub(super) fn take_out<'a>(
     ctx: &Context<'_>,
     presentation: &dyn Presentation,
     parts: &'a [Ident],

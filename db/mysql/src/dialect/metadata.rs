@@ -152,6 +152,14 @@ impl Metadata for MySql {
         )
     }
 
+    /// Triggers: an index is always named together with its table.
+    fn indexes_query(&self) -> Option<String> {
+        Some(
+            "SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()"
+                .into(),
+        )
+    }
+
     fn indexes_of(&self, table: &str) -> Option<(String, &'static str)> {
         Some((format!("SHOW INDEX FROM {}", self.quote(table)), "Key_name"))
     }

@@ -7,11 +7,11 @@ use jiff::civil::DateTime;
 use pando_config::Problem;
 use pando_kernel::{Result, Value};
 
-use super::datetime::Pattern;
 use super::numbered::{MOST_SHARDS, Numbered};
 use super::props::Reader;
 use super::{Algorithm, Selection, Standard, Targets, code, not_null, unread};
 use crate::value;
+use pando_inline::datetime::Pattern;
 
 /// Both bounds and the values have this form.
 const FORM: &str = "yyyy-MM-dd HH:mm:ss";

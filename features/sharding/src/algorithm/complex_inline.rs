@@ -8,7 +8,7 @@ use pando_kernel::{Result, Value};
 use super::inline::Names;
 use super::props::Reader;
 use super::{Algorithm, Complex, Targets, not_null};
-use crate::inline::{Arithmetic, Template};
+use pando_inline::{Arithmetic, Template};
 
 #[derive(Debug)]
 struct ComplexInline {

@@ -9,8 +9,8 @@ use pando_kernel::{Result, Value};
 use super::numbered::{MOST_SHARDS, Numbered};
 use super::props::Reader;
 use super::{Algorithm, Selection, Standard, Targets, not_null};
-use crate::inline::Arithmetic;
 use crate::value;
+use pando_inline::Arithmetic;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HashMod {

@@ -8,7 +8,7 @@ use pando_kernel::{Result, Value};
 use super::inline::Names;
 use super::props::Reader;
 use super::{Algorithm, Hint, Targets, not_null};
-use crate::inline::Template;
+use pando_inline::Template;
 
 #[derive(Debug)]
 struct HintInline {

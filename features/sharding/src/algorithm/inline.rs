@@ -9,8 +9,8 @@ use pando_kernel::{Result, Value};
 
 use super::props::Reader;
 use super::{Algorithm, Selection, Standard, Targets, code, no_target, not_null, unread};
-use crate::inline::{Arithmetic, Datum, Template};
 use crate::value;
+use pando_inline::{Arithmetic, Datum, Template};
 
 #[derive(Debug)]
 struct Inline {
@@ -108,8 +108,8 @@ impl Names {
 
     /// The target of these values, one per variable.
     pub(super) fn find(&self, values: &[&Value]) -> Result<usize> {
-        let data: Vec<Datum<'_>> = values.iter().map(|value| Datum::of(value)).collect();
-        let failed = |error: crate::inline::Error| {
+        let data: Vec<Datum<'_>> = values.iter().map(|value| value::datum(value)).collect();
+        let failed = |error: pando_inline::Error| {
             let shown: Vec<String> = values.iter().map(|value| value::shown(value)).collect();
             let message = format!("sharding value `{}`: {error}", shown.join("`, `"));
             unread(code::FAILED, message)

@@ -8,12 +8,12 @@ use jiff::civil::DateTime;
 use pando_config::{Placed, Problem};
 use pando_kernel::{Result, Value};
 
-use super::datetime::{Pattern, Read, Steps, Unit};
 use super::props::Reader;
 use super::{
     Algorithm, Selection, Standard, Targets, Union, code, no_target, not_null, unread, wrong,
 };
 use crate::value;
+use pando_inline::datetime::{Pattern, Read, Steps, Unit};
 
 /// A range over more steps than this asks every target.
 const MOST_STEPS: u64 = 10_000;

@@ -7,7 +7,6 @@
 mod auto_interval;
 mod boundary_range;
 mod complex_inline;
-pub(crate) mod datetime;
 mod hash_mod;
 mod hint_inline;
 mod inline;

@@ -10,7 +10,8 @@ use pando_kernel::{Result, Value};
 use super::numbered::{MOST_SHARDS, Numbered};
 use super::props::Reader;
 use super::{Algorithm, Selection, Standard, Targets, code, not_null, unread};
-use crate::value::{self, Number};
+use crate::value;
+use pando_inline::number::Number;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Modulo {
@@ -108,7 +109,7 @@ impl Router {
             return Err(unread(code::OFFSET, message));
         }
         let cut: String = text.chars().skip(start).take(length - start - stop).collect();
-        rest(value::number_of_text(&cut), count, value)
+        rest(pando_inline::number::of_text(&cut), count, value)
     }
 }
 

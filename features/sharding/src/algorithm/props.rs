@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use pando_config::{At, Placed, Problem, suggest};
 
-use crate::inline::Arithmetic;
+use pando_inline::Arithmetic;
 
 /// A reader of one algorithm's properties.
 #[derive(Debug)]

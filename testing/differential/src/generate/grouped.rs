@@ -193,7 +193,8 @@ impl Maker<'_> {
             | Class::Float
             | Class::Text
             | Class::Date
-            | Class::Stamp => true,
+            | Class::Stamp
+            | Class::Mood => true,
         };
         if has_extremes {
             return (fill(self.chance.pick(&["min({})", "max({})"]), own), field.class, false);

@@ -3,8 +3,10 @@
 mod condition;
 mod grouped;
 mod limited;
+mod made;
 mod plain;
 mod scalar;
+mod shared;
 mod source;
 mod transaction;
 mod write;
@@ -85,6 +87,11 @@ impl<'a> Maker<'a> {
 
     fn postgres(&self) -> bool {
         self.server.is_postgres()
+    }
+
+    /// Whether `*` could show a time, which differs on the two sides.
+    fn is_timed(&self) -> bool {
+        self.tables.iter().any(|table| table.timed)
     }
 
     fn item_id(&mut self) -> usize {

@@ -24,7 +24,7 @@ impl Maker<'_> {
         let is_odd = |item: &Item| crate::render::expression(&item.expr).contains("(not ");
         let has_odd = !self.postgres() && select.items.iter().any(is_odd);
         select.distinct = self.chance.percent(18) && !has_json && !has_odd;
-        if self.chance.percent(6) && !select.distinct {
+        if self.chance.percent(6) && !select.distinct && !self.is_timed() {
             // A star cannot be named in ORDER BY; the order is by hidden columns.
             let star = self.star(&select.from);
             select.items = vec![self.item(Expr::raw(star), Class::Json)];
@@ -249,7 +249,7 @@ impl Maker<'_> {
     }
 
     /// A query that may stand in FROM: its rows do not depend on chance.
-    fn inner(&mut self) -> Query {
+    pub(super) fn inner(&mut self) -> Query {
         let mut query = if self.chance.percent(65) {
             let (from, fields) = self.from();
             let filter = self.filter(&from, &fields);
@@ -300,7 +300,7 @@ impl Maker<'_> {
         query
     }
 
-    fn outer(&mut self, from: Vec<Source>, fields: &[Field]) -> Query {
+    pub(super) fn outer(&mut self, from: Vec<Source>, fields: &[Field]) -> Query {
         let (loose, fields): (Vec<Field>, Vec<Field>) =
             fields.iter().cloned().partition(|field| field.standing == Standing::Loose);
         let as_they_are = |own: &mut Self| -> Vec<Item> {

@@ -53,7 +53,8 @@ impl Maker<'_> {
             | Class::Ints
             | Class::Texts
             | Class::Bytes
-            | Class::Uuid => &["null"],
+            | Class::Uuid
+            | Class::Mood => &["null"],
         };
         let mysql: &[&str] = match class {
             Class::Whole => &[
@@ -78,7 +79,8 @@ impl Maker<'_> {
             | Class::Ints
             | Class::Texts
             | Class::Bytes
-            | Class::Uuid => &["null"],
+            | Class::Uuid
+            | Class::Mood => &["null"],
         };
         // Texts beside a number are no numbers: which rows that is told of depends on those that are looked at.
         let mysql = match (class, self.is_writing, mysql) {
@@ -130,7 +132,7 @@ impl Maker<'_> {
             Class::Ints => (fill("coalesce(cardinality({}), -1)", own), Class::Whole),
             Class::Texts => (fill("coalesce(array_length({}, 1), 0)", own), Class::Whole),
             Class::Bytes => (fill("length({})", own), Class::Whole),
-            Class::Uuid => (own, class),
+            Class::Uuid | Class::Mood => (own, class),
         }
     }
 
@@ -183,7 +185,8 @@ impl Maker<'_> {
                 | Class::Ints
                 | Class::Texts
                 | Class::Bytes
-                | Class::Uuid => " else null end",
+                | Class::Uuid
+                | Class::Mood => " else null end",
             }),
         ])
     }

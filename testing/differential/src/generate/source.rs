@@ -208,5 +208,6 @@ fn kind_of(class: Class) -> crate::schema::Kind {
         Class::Texts => Kind::Texts,
         Class::Bytes => Kind::Bytes,
         Class::Uuid => Kind::Uuid,
+        Class::Mood => Kind::Mood,
     }
 }

@@ -22,7 +22,7 @@ impl Maker<'_> {
         }
     }
 
-    fn step(&mut self, statement: Statement) -> Step {
+    pub(super) fn step(&mut self, statement: Statement) -> Step {
         Step { statement, mode: self.mode() }
     }
 
@@ -44,7 +44,7 @@ impl Maker<'_> {
         Some(twin)
     }
 
-    fn put(&mut self, steps: &mut Vec<Step>, statement: Statement) {
+    pub(super) fn put(&mut self, steps: &mut Vec<Step>, statement: Statement) {
         let step = self.step(statement);
         let twin = self.twin(&step);
         steps.push(step);
@@ -56,6 +56,12 @@ impl Maker<'_> {
         let mut steps = Vec::new();
         let plain =
             |text: &str| Step { statement: Statement::Plain(text.to_owned()), mode: Mode::Text };
+        if self.chance.percent(8) {
+            return self.made();
+        }
+        if self.chance.percent(6) {
+            return self.shared();
+        }
         match self.chance.below(10) {
             0..=4 => {
                 let count = self.chance.between(15, 30);

@@ -1,7 +1,7 @@
 //! INSERT, UPDATE, DELETE and their relatives.
 
 use super::{Field, Maker};
-use crate::schema::{Class, Column, Server, Table};
+use crate::schema::{Class, Column, MOMENT, Server, Table};
 use crate::tree::{Change, Expr, Given, Insert, Query, Source, Statement, What};
 use crate::values::{self, Constant};
 
@@ -69,7 +69,7 @@ impl Maker<'_> {
         row
     }
 
-    fn insert(&mut self, table: &Table) -> Insert {
+    pub(super) fn insert(&mut self, table: &Table) -> Insert {
         let count = *self.chance.one(&[1, 1, 1, 2, 3, 8]);
         let rows = (0..count).map(|_| self.row(table, None)).collect();
         let mut insert = self.insert_of(table, rows);
@@ -83,7 +83,7 @@ impl Maker<'_> {
         }
         let column = &self.chance.one(&table.columns).name;
         Some(Expr::raw(match self.chance.below(3) {
-            0 => "*".to_owned(),
+            0 if !table.timed => "*".to_owned(),
             1 => format!("{column} as back, id"),
             _ => format!("id + 1, {column}"),
         }))
@@ -228,6 +228,10 @@ impl Maker<'_> {
             let column = &table.columns[table.columns.len() - 1];
             let value = self.new_value(table, column);
             change.sets.push((column.name.clone(), value));
+        }
+        if table.timed && self.chance.percent(40) {
+            let now = if self.postgres() { "now()" } else { "now(6)" };
+            change.sets.push((MOMENT.to_owned(), Expr::raw(now)));
         }
         self.keep_apart(table, &mut change);
         change

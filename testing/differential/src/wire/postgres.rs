@@ -198,7 +198,10 @@ fn described(body: &[u8]) -> Result<Vec<Column>, Fault> {
         let size = i16::from_be_bytes(reader.array()?);
         let modifier = i32::from_be_bytes(reader.array()?);
         let format = u16::from_be_bytes(reader.array()?);
-        let mut kind = format!("oid {oid} size {size} modifier {modifier}");
+        // Users' types have the numbers that their database gave them.
+        const FIRST_OF_USERS: u32 = 16_384;
+        let shown = if oid < FIRST_OF_USERS { oid.to_string() } else { "of a user".to_owned() };
+        let mut kind = format!("oid {shown} size {size} modifier {modifier}");
         if format != 0 {
             let _ = write!(kind, " format {format}");
         }

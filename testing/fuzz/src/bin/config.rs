@@ -3,8 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use pando_config::{File, Url, parse_one};
-use pando_kernel::Value;
-use pando_sharding::inline::{Arithmetic, Template, expand};
+use pando_inline::{Arithmetic, Datum, Template, expand};
 
 fuzz_target!(|data: &[u8]| {
     let Some((first, rest)) = data.split_first() else { return };
@@ -26,8 +25,8 @@ fn inline(text: &str) {
     let names = ["user_id".to_owned(), "order_id".to_owned()];
     for arithmetic in [Arithmetic::Exact, Arithmetic::Groovy] {
         let Ok(template) = Template::compile(text, &names, arithmetic) else { continue };
-        for value in [Value::Int(-7), Value::Text("é1".into()), Value::Int(i64::MIN)] {
-            let _ = template.evaluate(&[value.clone(), value]);
+        for value in [Datum::int(-7), Datum::text("é1"), Datum::int(i64::MIN.into())] {
+            let _ = template.name(&[value.clone(), value]);
         }
     }
 }

@@ -129,8 +129,16 @@ fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
         names.insert(table.name.to_lowercase());
         names.extend(table.nodes.iter().map(|node| node.table.to_lowercase()));
     }
-    let is_known = |name: &str| names.contains(&name.to_lowercase());
-    let found = ctx.catalog.tables()?;
+    let (found, sequences) = (ctx.catalog.tables()?, ctx.catalog.sequences()?);
+    // A counter of a part's own goes with the part: `t_1_id_seq`.
+    let is_counter = |name: &str| {
+        sequences.contains_key(name)
+            && name.match_indices('_').any(|(at, _)| names.contains(&name[..at]))
+    };
+    let is_known = |name: &str| {
+        let name = name.to_lowercase();
+        names.contains(&name) || is_counter(&name)
+    };
     let mut found = found.iter().filter(|(name, units)| !units.contains(unit) && !is_known(name));
     Some(found.next().map(|(name, _)| name.clone()))
 }

@@ -1,12 +1,10 @@
 //! A whole text with expressions in it: compiled, then expanded to names or evaluated to one.
 
-use pando_kernel::Value;
-
-use super::datum::Datum;
-use super::datum::MOST_ITEMS;
-use super::evaluate::{Scope, evaluate};
-use super::tree::{Expr, Kind};
-use super::{Arithmetic, Error, interval, parser};
+use crate::datum::Datum;
+use crate::datum::MOST_ITEMS;
+use crate::evaluate::{Scope, evaluate};
+use crate::tree::{Expr, Kind};
+use crate::{Arithmetic, Error, interval, parser};
 
 /// The longest text taken, in characters.
 const LONGEST: usize = 16_384;
@@ -81,17 +79,11 @@ impl Template {
         found
     }
 
-    /// The name for these sharding values, one per variable.
+    /// The name for these values, one per variable.
     ///
     /// # Errors
     /// What cannot be computed with them, and where.
-    pub fn evaluate(&self, values: &[Value]) -> Result<String, Error> {
-        let data: Vec<Datum<'_>> = values.iter().map(Datum::of).collect();
-        self.name(&data)
-    }
-
-    /// The name for these values, one per variable.
-    pub(crate) fn name(&self, values: &[Datum<'_>]) -> Result<String, Error> {
+    pub fn name(&self, values: &[Datum<'_>]) -> Result<String, Error> {
         let mut name = String::new();
         for piece in &self.pieces {
             match piece {
@@ -116,7 +108,7 @@ impl Template {
     }
 
     /// For an expression of the form `text${number}text`: the texts around.
-    pub(crate) fn numbered(&self) -> Option<(&str, &str)> {
+    pub fn numbered(&self) -> Option<(&str, &str)> {
         match self.pieces.as_slice() {
             [Piece::Expr(_)] => Some(("", "")),
             [Piece::Text(before), Piece::Expr(_)] => Some((before, "")),
@@ -127,7 +119,10 @@ impl Template {
     }
 
     /// The value of the only expression of such a form.
-    pub(crate) fn value<'a>(&'a self, values: &[Datum<'a>]) -> Result<Datum<'a>, Error> {
+    ///
+    /// # Errors
+    /// What cannot be computed with them, and where.
+    pub fn value<'a>(&'a self, values: &[Datum<'a>]) -> Result<Datum<'a>, Error> {
         let expr = self.pieces.iter().find_map(|piece| match piece {
             Piece::Expr(expr) => Some(expr),
             Piece::Text(_) => None,
@@ -139,7 +134,7 @@ impl Template {
     }
 
     /// A text that is the same for templates that spread values alike, once `prefix` in front is left out.
-    pub(crate) fn structure(&self, prefix: &str) -> String {
+    pub fn structure(&self, prefix: &str) -> String {
         let mut out = String::new();
         for (i, piece) in self.pieces.iter().enumerate() {
             match piece {

@@ -1,6 +1,6 @@
 //! The compiled form of one expression.
 
-use super::datum::Datum;
+use crate::datum::Datum;
 
 /// An expression with its place, for messages while it is evaluated.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Span};
 
 /// A date pattern as `yyyy-MM-dd HH:mm:ss`, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern(Vec<Item>);
+pub struct Pattern(Vec<Item>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
@@ -28,16 +28,16 @@ enum Field {
 
 /// A date read from the front of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Read {
+pub struct Read {
     /// The date; fields the pattern or the text lacks are at their least.
-    pub(crate) date: DateTime,
+    pub date: DateTime,
     /// Whether the text went on with anything but zeros.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
 }
 
 impl Pattern {
     /// Compiles a pattern.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         const LONGEST: usize = 100;
         if text.len() > LONGEST {
             return Err(format!("date pattern is longer than {LONGEST} bytes"));
@@ -63,12 +63,12 @@ impl Pattern {
     }
 
     /// Whether a written date tells its year in full.
-    pub(crate) fn has_full_year(&self) -> bool {
+    pub fn has_full_year(&self) -> bool {
         self.0.iter().any(|item| matches!(item, Item::Field(Field::Year, count) if *count != 2))
     }
 
     /// The date in this form.
-    pub(crate) fn write(&self, date: DateTime) -> String {
+    pub fn write(&self, date: DateTime) -> String {
         let mut out = String::new();
         for item in &self.0 {
             match item {
@@ -90,7 +90,7 @@ impl Pattern {
     }
 
     /// The lengths a written date can have.
-    pub(crate) fn widths(&self) -> (usize, usize) {
+    pub fn widths(&self) -> (usize, usize) {
         let widths = self.0.iter().map(|item| match item {
             Item::Literal(_) => (1, 1),
             Item::Field(Field::Year, 1) => (1, 4),
@@ -105,7 +105,7 @@ impl Pattern {
     }
 
     /// The date at the front of a text: more of it is left out, less of it takes the front of the pattern.
-    pub(crate) fn read(&self, text: &str) -> Result<Read, String> {
+    pub fn read(&self, text: &str) -> Result<Read, String> {
         let expected = || format!("`{text}` is not a date of the configured pattern");
         let chars: Vec<char> = text.trim().chars().take(100).collect();
         let mut parts = Parts::default();
@@ -130,7 +130,7 @@ impl Pattern {
     }
 
     /// The date of a text that must be of the pattern from end to end.
-    pub(crate) fn read_whole(&self, text: &str) -> Result<DateTime, String> {
+    pub fn read_whole(&self, text: &str) -> Result<DateTime, String> {
         let expected = || format!("`{text}` is not a date of the configured pattern");
         let chars: Vec<char> = text.chars().take(101).collect();
         let mut parts = Parts::default();
@@ -308,7 +308,7 @@ impl Parts {
 
 /// A unit of time, by the names of Java's `ChronoUnit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Always so many nanoseconds.
     Fixed(i64),
     /// So many months.
@@ -317,10 +317,10 @@ pub(crate) enum Unit {
 
 impl Unit {
     /// One day of 24 hours.
-    pub(crate) const DAYS: Self = Self::Fixed(86_400_000_000_000);
+    pub const DAYS: Self = Self::Fixed(86_400_000_000_000);
 
     /// The unit of that name, case ignored.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         const SECOND: i64 = 1_000_000_000;
         match name.to_ascii_lowercase().as_str() {
             "nanos" => Some(Self::Fixed(1)),
@@ -343,19 +343,20 @@ impl Unit {
 
 /// Dates at even distances, from a first one on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Steps {
+pub struct Steps {
     lower: DateTime,
     amount: i64,
     unit: Unit,
 }
 
 impl Steps {
-    pub(crate) fn new(lower: DateTime, amount: u32, unit: Unit) -> Self {
+    /// Steps of `amount` units from `lower` on.
+    pub fn new(lower: DateTime, amount: u32, unit: Unit) -> Self {
         Self { lower, amount: i64::from(amount), unit }
     }
 
     /// The start of step `index`; none beyond the year 9999.
-    pub(crate) fn at(&self, index: u64) -> Option<DateTime> {
+    pub fn at(&self, index: u64) -> Option<DateTime> {
         let index = i64::try_from(index).ok()?;
         match self.unit {
             Unit::Fixed(nanoseconds) => {
@@ -376,7 +377,7 @@ impl Steps {
     }
 
     /// Which step a date is in; none before the first.
-    pub(crate) fn index(&self, date: DateTime) -> Option<u64> {
+    pub fn index(&self, date: DateTime) -> Option<u64> {
         if date < self.lower {
             return None;
         }

@@ -1,8 +1,8 @@
 //! Tree and values → value.
 
-use super::datum::{Datum, MOST_ITEMS};
-use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Unary};
-use super::{Arithmetic, Error, method, operate};
+use crate::datum::{Datum, MOST_ITEMS};
+use crate::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Unary};
+use crate::{Arithmetic, Error, method, operate};
 
 /// What an expression sees.
 #[derive(Debug)]

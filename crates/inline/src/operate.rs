@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use bigdecimal::num_bigint::BigInt;
 use bigdecimal::{BigDecimal, RoundingMode, Zero};
 
-use super::Arithmetic;
-use super::datum::{Datum, Width};
-use super::tree::{Binary, Type};
+use crate::Arithmetic;
+use crate::datum::{Datum, Width};
+use crate::number;
+use crate::tree::{Binary, Type};
 
 /// Why an operation has no result.
 pub(crate) type Failure = String;
@@ -172,8 +173,10 @@ fn whole(
 
 /// A decimal without a fraction is a whole number again.
 pub(crate) fn reduced(number: BigDecimal) -> Datum<'static> {
-    let value = pando_kernel::Value::Decimal(number);
-    Datum::of(&value).into_static()
+    match number::reduce(&number) {
+        Some(number) => Datum::number(number),
+        None => Datum::text(format!("{number:?}")),
+    }
 }
 
 /// Groovy's `/` gives a decimal: exact where it ends, else with ten digits more than the operands have.

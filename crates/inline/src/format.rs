@@ -1,7 +1,7 @@
 //! `String.format`: the conversions table names need.
 
-use super::datum::Datum;
-use super::operate::Failure;
+use crate::datum::Datum;
+use crate::operate::Failure;
 
 /// The pattern with its `%` filled by the arguments in turn.
 pub(crate) fn format(pattern: &str, arguments: &[Datum<'_>]) -> Result<String, Failure> {

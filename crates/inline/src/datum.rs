@@ -5,16 +5,15 @@ use std::str::FromStr;
 
 use bigdecimal::num_bigint::BigInt;
 use bigdecimal::{BigDecimal, Zero};
-use pando_kernel::Value;
 
-use crate::value::{self, Number};
+use crate::number::{self, Number};
 
 /// Items a list or range may have.
 pub(crate) const MOST_ITEMS: usize = 100_000;
 
 /// A value while an expression is evaluated.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Datum<'a> {
+pub enum Datum<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -31,7 +30,7 @@ pub(crate) enum Datum<'a> {
 
 /// The Java type of a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Width {
+pub enum Width {
     /// `int`.
     Integer,
     /// `long`.
@@ -42,7 +41,7 @@ pub(crate) enum Width {
 
 impl Width {
     /// The type a literal or parameter of this size has.
-    pub(crate) fn of(number: i128) -> Self {
+    pub fn of(number: i128) -> Self {
         if i32::try_from(number).is_ok() {
             Self::Integer
         } else if i64::try_from(number).is_ok() {
@@ -64,29 +63,22 @@ impl Width {
 }
 
 impl<'a> Datum<'a> {
-    pub(crate) fn int(number: i128) -> Self {
+    /// A whole number, of the type that a literal of its size has.
+    pub fn int(number: i128) -> Self {
         Self::Int(number, Width::of(number))
     }
 
-    pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    /// A text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A sharding value. Numbers lose their SQL type, so that `1`, `1.0` and a double route alike.
-    pub(crate) fn of(value: &'a Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(flag) => Self::Bool(*flag),
-            Value::Int(number) => Self::int(i128::from(*number)),
-            Value::UInt(number) => Self::int(i128::from(*number)),
-            Value::Text(text) => Self::Text(Cow::Borrowed(text)),
-            Value::Bytes(bytes) => Self::Text(String::from_utf8_lossy(bytes)),
-            Value::Float(_) | Value::Decimal(_) => match value::number(value) {
-                Some(Number::Small(number)) => Self::int(number),
-                Some(Number::Big(number)) => Self::Decimal(BigDecimal::from(number)),
-                Some(Number::Fraction(number)) => Self::Decimal(number),
-                None => Self::text(format!("{value:?}")),
-            },
+    /// A number in its one form.
+    pub fn number(number: Number) -> Self {
+        match number {
+            Number::Small(number) => Self::int(number),
+            Number::Big(number) => Self::Decimal(BigDecimal::from(number)),
+            Number::Fraction(number) => Self::Decimal(number),
         }
     }
 
@@ -108,11 +100,7 @@ impl<'a> Datum<'a> {
             Self::Int(number, width) => Some(Datum::Int(*number, *width)),
             Self::Decimal(number) => Some(Datum::Decimal(number.clone())),
             Self::Bool(flag) => Some(Datum::int(i128::from(*flag))),
-            Self::Text(text) => match value::number_of_text(text)? {
-                Number::Small(number) => Some(Datum::int(number)),
-                Number::Big(number) => Some(Datum::Decimal(BigDecimal::from(number))),
-                Number::Fraction(number) => Some(Datum::Decimal(number)),
-            },
+            Self::Text(text) => number::of_text(text).map(Datum::number),
             Self::Null | Self::List(_) => None,
         }
     }
@@ -161,7 +149,8 @@ impl<'a> Datum<'a> {
         }
     }
 
-    pub(crate) fn into_static(self) -> Datum<'static> {
+    /// A whole number, of the type that a literal of its size has.
+    pub fn into_static(self) -> Datum<'static> {
         match self {
             Self::Null => Datum::Null,
             Self::Bool(flag) => Datum::Bool(flag),

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use pando_config::suggest;
+use pando_suggest as suggest;
 
-use super::Error;
-use super::datum::Datum;
-use super::lexer::{Token, tokens};
-use super::methods::{Function, Method};
-use super::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Type, Unary};
+use crate::Error;
+use crate::datum::Datum;
+use crate::lexer::{Token, tokens};
+use crate::methods::{Function, Method};
+use crate::tree::{Binary, Each, Expr, Kind, OnNull, RangeEnd, Type, Unary};
 
 /// How deep expressions may nest.
 const MOST_DEPTH: usize = 48;

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use bigdecimal::RoundingMode;
 
-use super::Arithmetic;
-use super::datum::{Datum, MOST_ITEMS, Width};
-use super::format;
-use super::methods::{Function, ItemsMethod, Method, TextMethod};
-use super::operate::{self, Failure};
-use super::tree::{Binary, Type};
-use crate::value;
+use crate::Arithmetic;
+use crate::datum::{Datum, MOST_ITEMS, Width};
+use crate::format;
+use crate::java;
+use crate::methods::{Function, ItemsMethod, Method, TextMethod};
+use crate::operate::{self, Failure};
+use crate::tree::{Binary, Type};
 
 /// Characters a made text may have.
 const LONGEST: usize = 10_000;
@@ -149,11 +149,11 @@ fn int_div(
 
 fn hash(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Failure> {
     let code = match (value, arithmetic) {
-        (Datum::Text(text), Arithmetic::Groovy) => value::java_hash_of_text(text),
+        (Datum::Text(text), Arithmetic::Groovy) => java::hash_of_text(text),
         (Datum::Int(number, Width::Long), Arithmetic::Groovy) => {
-            value::java_hash_of_long(i64::try_from(*number).unwrap_or_default())
+            java::hash_of_long(i64::try_from(*number).unwrap_or_default())
         }
-        (Datum::Int(number, _), Arithmetic::Groovy) => value::java_hash_of_whole(*number),
+        (Datum::Int(number, _), Arithmetic::Groovy) => java::hash_of_whole(*number),
         (Datum::Bool(flag), Arithmetic::Groovy) => {
             if *flag {
                 1231
@@ -162,9 +162,9 @@ fn hash(value: &Datum<'_>, arithmetic: Arithmetic) -> Result<Datum<'static>, Fai
             }
         }
         (value, _) => match value.to_number() {
-            Some(Datum::Int(number, _)) => value::java_hash_of_whole(number),
-            Some(Datum::Decimal(number)) => value::java_hash_of_text(&number.to_plain_string()),
-            _ => value::java_hash_of_text(&text(value)?),
+            Some(Datum::Int(number, _)) => java::hash_of_whole(number),
+            Some(Datum::Decimal(number)) => java::hash_of_text(&number.to_plain_string()),
+            _ => java::hash_of_text(&text(value)?),
         },
     };
     Ok(Datum::Int(i128::from(code), Width::Integer))

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use bigdecimal::BigDecimal;
 
-use super::Error;
-use super::datum::{Datum, Width};
+use crate::Error;
+use crate::datum::{Datum, Width};
 
 /// A token.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! `<INTERVAL>`: names that end in dates, from one bound to another.
 
-use super::Error;
-use super::datum::MOST_ITEMS;
-use crate::algorithm::datetime::{Pattern, Steps, Unit};
+use crate::Error;
+use crate::datetime::{Pattern, Steps, Unit};
+use crate::datum::MOST_ITEMS;
 
 /// `P=t_;SP=yyyy_MM;DIA=1;DIU=Months;DL=2022_01;DU=2022_12` → `t_2022_01` … `t_2022_12`.
 pub(crate) fn expand(text: &str, offset: usize) -> Result<Vec<String>, Error> {

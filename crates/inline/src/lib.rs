@@ -2,13 +2,16 @@
 //!
 //! Compiled once, with every variable resolved to a slot; nothing is parsed while a statement is routed.
 
+pub mod datetime;
 mod datum;
 mod evaluate;
 mod format;
 mod interval;
+pub mod java;
 mod lexer;
 mod method;
 mod methods;
+pub mod number;
 mod operate;
 mod parser;
 mod template;
@@ -16,9 +19,8 @@ mod tree;
 
 use std::fmt;
 
+pub use datum::{Datum, Width};
 pub use template::{Template, expand};
-
-pub(crate) use datum::Datum;
 
 /// Whose arithmetic is followed where Groovy's differs from what a reader of the expression expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
