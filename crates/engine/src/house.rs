@@ -92,8 +92,9 @@ impl Engine {
 
     /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.
     pub fn publish(&self, snapshot: Snapshot) {
+        let snapshot = Arc::new(snapshot);
+        self.inner.snapshot.store(Arc::clone(&snapshot));
         self.inner.hubs.follow(&snapshot);
-        self.inner.snapshot.store(Arc::new(snapshot));
     }
 
     /// The current configuration.

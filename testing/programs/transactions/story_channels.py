@@ -1,8 +1,9 @@
 """LISTEN and NOTIFY: over all units and instances, when a transaction commits, in order, once; and what becomes of who listens when somebody is lost."""
+import tempfile
 import threading
 import time
 
-from plain.house import ERRORS, Pando, case, direct, server, signal_server, until
+from plain.house import ERRORS, Pando, case, direct, port, server, signal_server, until, work
 from shop import each, refused
 
 
@@ -313,5 +314,33 @@ def losses(family, pando):
     teller.close()
 
 
+def changed_units(family, pando):
+    """A change of the configuration ends nobody who listens, unless there are other units to listen to."""
+    files = {name: open(f"{pando.folder}/{name}").read() for name in ("global.yaml", "database-shop.yaml")}
+    own = Pando(files, arguments=("--data", tempfile.mkdtemp(dir=work)))
+    listener, teller = own.client(family, "shop"), own.client(family, "shop")
+    listener.query("listen rules")
+    with case("other-rules-end-nobody"):
+        teller.query("create broadcast table rule another")
+        teller.query("notify rules, 'still'")
+        assert texts(listener) == [("rules", "still")]
+    with case("other-units-end-who-listens"):
+        teller.query(f"register storage unit ds_2(host='127.0.0.1', port={port(family, 0)}, db=test, user=test, password='test')")
+        try:
+            listener.hear(1, 10)
+            raise AssertionError("it goes on as if it heard the new unit")
+        except Exception as error:
+            assert getattr(error, "code", None) == "57P01" and error.severity == "FATAL", repr(error)
+        listener = own.client(family, "shop")
+        listener.query("listen rules")
+        teller.query("notify rules, 'anew'")
+        assert texts(listener) == [("rules", "anew")]
+        unit = direct(family, 0, "test")
+        unit.query("notify rules, 'by the new one'")
+        unit.close()
+        assert texts(listener) == [("rules", "by the new one")]
+    own.stop("changed-units-stop")
+
+
 def main():
-    each(["pg"], straight_and_through, with_the_data, many, losses)
+    each(["pg"], straight_and_through, with_the_data, many, changed_units, losses)

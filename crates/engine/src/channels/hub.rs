@@ -87,7 +87,7 @@ impl Hub {
     }
 
     /// Whether it listens where this database's sessions write.
-    pub(super) fn is_of(&self, live: &LiveDatabase) -> bool {
+    pub(crate) fn is_of(&self, live: &LiveDatabase) -> bool {
         let units = units_of(live);
         let is_same = |(own, other): (&(UnitName, Arc<dyn Connector>), &(UnitName, _))| {
             own.0 == other.0 && Arc::ptr_eq(&own.1, &other.1)
@@ -189,7 +189,7 @@ impl Hub {
     }
 
     /// Ends it, and with it the sessions that listen.
-    pub(super) fn end(&self, why: &str) {
+    pub(crate) fn end(&self, why: &str) {
         let channels = {
             let mut state = self.state();
             if state.is_over {

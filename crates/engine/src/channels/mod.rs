@@ -18,6 +18,9 @@ use crate::snapshot::{LiveDatabase, Snapshot};
 pub(crate) use hub::{Hub, Origin};
 pub(crate) use mailbox::{Mailbox, Take};
 
+/// Why a hub ends whose database has other units now.
+pub(crate) const CHANGED: &str = "the storage units of its database have changed";
+
 /// The hubs of an engine, by their databases.
 #[derive(Debug, Default)]
 pub(crate) struct Hubs {
@@ -29,10 +32,10 @@ impl Hubs {
     pub(crate) fn open(&self, live: &LiveDatabase, runtime: &SharedRuntime) -> Arc<Hub> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, hub| !hub.is_over());
-        if let Some(hub) = all.get(&live.database.name)
-            && hub.is_of(live)
-        {
-            return Arc::clone(hub);
+        match all.get(&live.database.name) {
+            Some(hub) if hub.is_of(live) => return Arc::clone(hub),
+            Some(hub) => hub.end(CHANGED),
+            None => {}
         }
         let hub = Hub::open(live, runtime);
         all.insert(live.database.name.clone(), Arc::clone(&hub));
@@ -51,7 +54,7 @@ impl Hubs {
         all.retain(|name, hub| {
             let stays = snapshot.database(name).is_some_and(|live| hub.is_of(live));
             if !stays {
-                hub.end("the storage units of its database have changed");
+                hub.end(CHANGED);
             }
             stays
         });

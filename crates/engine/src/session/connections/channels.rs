@@ -13,7 +13,7 @@ use pando_kernel::route::UnitName;
 use pando_kernel::session::TransactionState;
 use pando_pool::Connection;
 
-use crate::channels::{Hub, Origin, Take};
+use crate::channels::{CHANGED, Hub, Origin, Take};
 use crate::handle::Manner;
 use crate::homes::home_of;
 use crate::snapshot::LiveDatabase;
@@ -48,10 +48,10 @@ struct Told {
 /// # Errors
 /// What a unit says: the transaction is not to be committed.
 pub(in crate::session) async fn before_commit(session: &mut Session) -> Result<Rest> {
-    let live = current(session)?;
     for channel in session.work.channels().wanted()? {
-        join(session, &live, channel).await?;
+        join(session, channel).await?;
     }
+    let live = current(session)?;
     let notices = session.work.channels().notices();
     if notices.is_empty() {
         return Ok(Rest::default());
@@ -159,15 +159,22 @@ fn home(live: &LiveDatabase) -> Result<UnitName> {
         .ok_or_else(|| Error::internal("a database without storage units"))
 }
 
-async fn join(session: &mut Session, live: &LiveDatabase, channel: Arc<str>) -> Result<()> {
+async fn join(session: &mut Session, channel: Arc<str>) -> Result<()> {
     let mailbox = session.work.channels_mut().own_mailbox();
     for _ in 0..ATTEMPTS {
+        let live = current(session)?;
         let inner = &session.place.engine().inner;
-        let hub = inner.hubs.open(live, &inner.runtime);
-        if hub.join(&channel, &mailbox).await? {
+        let hub = inner.hubs.open(&live, &inner.runtime);
+        if !hub.join(&channel, &mailbox).await? {
+            continue;
+        }
+        // The units may have become others after it was opened for those of before.
+        if hub.is_of(&*current(session)?) {
             session.work.channels_mut().joins(hub, channel);
             return Ok(());
         }
+        hub.leave(&channel, &mailbox);
+        hub.end(CHANGED);
     }
     Err(Error::internal("nobody goes on to listen"))
 }
