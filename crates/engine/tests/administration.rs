@@ -165,6 +165,18 @@ fn dropping_the_current_database_leaves_none_or_is_refused() {
 }
 
 #[test]
+fn a_database_of_postgresql_is_dropped_by_force() {
+    let mut house = house(Manners::Postgres, &["shop", "bank"]);
+    for text in ["DROP DATABASE bank WITH (FORCE)", "DROP DATABASE IF EXISTS bank (force);"] {
+        assert_eq!(house.ok(text), ["DROP DATABASE 0"], "{text}");
+    }
+    for text in ["DROP DATABASE bank WITH FORCE", "CREATE DATABASE other (FORCE)"] {
+        let refusal = house.fails(text);
+        assert!(matches!(refusal.kind(), ErrorKind::Refused { .. }), "{text}: {refusal}");
+    }
+}
+
+#[test]
 fn a_session_outlives_its_database() {
     let mut house = house(Manners::MySql, &["shop", "bank"]);
     house.ok("SELECT * FROM t");

@@ -16,6 +16,17 @@ use crate::request::Parameter;
 use crate::route::Need;
 use crate::value::Value;
 
+/// A session variable of a server's that is set for a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aside {
+    /// The variable, in lower case: a session that has set it keeps its own.
+    pub variable: &'static str,
+    /// The statement that sets it.
+    pub sets: &'static str,
+    /// The statement that takes it back.
+    pub takes_back: &'static str,
+}
+
 /// What a family knows of its own catalogue. Pure, as all of planning is.
 pub trait Presentation: Send + Sync + Debug {
     /// The part of a table's (or a column owner's) name that names a database; `None` when it is not written, or names one of the vendor's own.
@@ -44,6 +55,11 @@ pub trait Presentation: Send + Sync + Debug {
         _parameters: &[Parameter],
     ) -> Result<(Presented, Vec<(usize, Value)>)> {
         Ok((self.present(stmt, view)?, Vec::new()))
+    }
+
+    /// What a server is told before a statement that was changed so, and what takes it back; `None` where that is nothing.
+    fn aside(&self) -> Option<Aside> {
+        None
     }
 
     /// The statement that answers a SHOW from the catalogue instead, in logic names; `None` leaves the SHOW as it is. `text` is the whole SHOW.

@@ -86,31 +86,24 @@ impl Connection {
 
     /// Whether it is as after login, or after a reset.
     pub fn is_bare(&self) -> bool {
-        self.session_state() == 0 && !self.is_told_time()
+        self.session_state() == 0 && self.told().is_none()
     }
 
     /// It has been reset: it is as after login.
     pub fn is_reset(&mut self) {
         self.set_session_state(0);
-        self.has_own_time();
+        self.set_told(None);
     }
 
-    /// Whether its server goes by a clock that it was told for one statement.
-    pub fn is_told_time(&self) -> bool {
-        self.slot.live.as_ref().is_some_and(|live| live.memory.is_told_time)
+    /// The statement that takes back what its server was told for one statement, as the time; `None` where it was told nothing.
+    pub fn told(&self) -> Option<&'static str> {
+        self.slot.live.as_ref().and_then(|live| live.memory.told)
     }
 
-    /// Its server was told the time. Stays with the connection until that is taken back, or it is reset.
-    pub fn is_now_told_time(&mut self) {
+    /// Remembers what takes back what its server was told for one statement. Stays with the connection until that is done, or it is reset.
+    pub fn set_told(&mut self, taken_back_by: Option<&'static str>) {
         if let Some(live) = &mut self.slot.live {
-            live.memory.is_told_time = true;
-        }
-    }
-
-    /// Its server goes by its own clock again.
-    pub fn has_own_time(&mut self) {
-        if let Some(live) = &mut self.slot.live {
-            live.memory.is_told_time = false;
+            live.memory.told = taken_back_by;
         }
     }
 

@@ -25,8 +25,8 @@ pub(crate) struct Memory {
     /// The pool's suspicion when it rested: another number now means that a connection was found dead since.
     pub(crate) suspicion: u64,
     pub(crate) session_state: u64,
-    /// Its server goes by a clock that it was told for one statement.
-    pub(crate) is_told_time: bool,
+    /// What takes back what its server was told for one statement.
+    pub(crate) told: Option<&'static str>,
     /// It has been told to clean itself, and has not answered yet.
     pub(crate) is_cleaning: bool,
 }
@@ -88,7 +88,7 @@ impl Live {
             return false;
         }
         self.memory.session_state = state;
-        self.memory.is_told_time = false;
+        self.memory.told = None;
         self.memory.is_cleaning = true;
         let mut cx = Context::from_waker(Waker::noop());
         !matches!(self.backend.poll_flush(&mut cx), Poll::Ready(Err(_)))

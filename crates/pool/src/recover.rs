@@ -69,7 +69,7 @@ async fn recover(counted: Counted, mut slot: Slot, unclean: Unclean) {
     let settle = live.settle(remedy);
     if within(&*shared.runtime, LIMIT, settle).await.unwrap_or(false) {
         live.memory.session_state = 0;
-        live.memory.is_told_time = false;
+        live.memory.told = None;
         shared.rest(&mut live.memory);
         slot.live = Some(live);
     } else {

@@ -337,7 +337,7 @@ impl Shared {
                 rested: now,
                 suspicion,
                 session_state: 0,
-                is_told_time: false,
+                told: None,
                 is_cleaning: false,
             },
             witness,

@@ -88,7 +88,8 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             steady(ctx, &stmt.kind)
         }
         Kind::Select(query) => {
-            if query.limit.is_some() {
+            // Described it may be whole; run, its first rows are locked one after the other.
+            if query.limit.is_some() && !ctx.session.describes {
                 unlimited(ctx, stmt, "SELECT … FOR UPDATE", route)?;
             }
             if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {

@@ -62,6 +62,8 @@ pub struct Plan {
     pub before: Vec<Arc<str>>,
     /// What its connections are told of the time first, so that it is the same on all of them.
     pub timed: Timed,
+    /// It asks catalogues for what is shown as one: a text that servers would take long to compile.
+    pub asks_catalogue: bool,
     /// What it may leave on its connections that nobody knows of: they forget it before they serve others.
     pub leaves: Leaves,
     /// The catalogue's epoch when that was judged; `None` where it does not rest on what was read of names.

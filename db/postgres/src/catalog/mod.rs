@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
-use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::presentation::{Aside, Asked, Holding, Presentation, Presented, Shown, View};
 use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError, Value};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
@@ -83,6 +83,12 @@ impl Presentation for Postgres {
         _tables: &[Shown],
     ) -> Option<String> {
         None
+    }
+
+    /// Its cost, of which the planner knows little, looks as if compiling it were worth the time: seconds.
+    /// <https://www.postgresql.org/docs/current/jit-decision.html>
+    fn aside(&self) -> Option<Aside> {
+        Some(Aside { variable: "jit", sets: "SET jit = off", takes_back: "SET jit = DEFAULT" })
     }
 
     fn version(&self, servers: &[Arc<str>]) -> Option<String> {

@@ -227,6 +227,7 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         writes: writes(&stmt.kind),
         before: Vec::new(),
         timed: Timed::default(),
+        asks_catalogue: false,
         leaves: Leaves::Nothing,
         judged: None,
         told: Told::default(),

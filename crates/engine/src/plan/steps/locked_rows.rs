@@ -32,8 +32,8 @@ pub struct LockedRows {
     pub(crate) row_parameters: Vec<u32>,
     /// The key's columns.
     pub(crate) key: Vec<TableColumn>,
-    /// How the query is run where what it reads without locks is older than what it would lock.
-    pub(crate) merged: Box<Plan>,
+    /// How the query is run where what it reads without locks is older than what it would lock; `None` where it cannot be.
+    merged: Option<Box<Plan>>,
     /// The text of the query.
     text: Arc<str>,
     /// What is taken out of it.
@@ -53,6 +53,20 @@ pub(crate) enum Bound {
 }
 
 impl LockedRows {
+    /// The plan by which the query is run as one.
+    ///
+    /// # Errors
+    /// `Refused` where each place might lock other rows.
+    pub(crate) fn into_one(self) -> Result<Plan> {
+        self.merged.map(|plan| *plan).ok_or_else(|| {
+            Error::unsupported(
+                20036,
+                "the first rows of a broadcast table cannot be locked in a transaction that has read before, or of type BASE",
+                "choose the row by equality with its whole primary key, or lock it first",
+            )
+        })
+    }
+
     /// What locks and gives the row with this key, where it still is what the query is about; no row without a key.
     pub(crate) fn row(&self, key: Option<&[String]>) -> Arc<str> {
         let condition = match key {
@@ -79,14 +93,15 @@ pub(in crate::plan) fn is_meant(stmt: &Statement) -> bool {
     matches!(&stmt.kind, Kind::Select(query) if query.lock.is_some() && query.limit.is_some())
 }
 
-/// Takes the query apart, which one plan would run on several shards. `None` where it is of another form: then each shard locks its own first rows.
+/// Takes the query apart, which one plan would run on several shards; or it is refused as one, as copies of a broadcast table may have other first rows.
+/// `None` where it is of another form: then each shard locks its own first rows.
 ///
 /// # Errors
 /// `Refused` where its rows have no key to be named by.
 pub(in crate::plan) fn take_apart(
     ctx: &Context<'_>,
     stmt: &Statement,
-    plan: &Plan,
+    merged: Option<&Plan>,
 ) -> Result<Apart<LockedRows>> {
     let Kind::Select(query) = &stmt.kind else { return Ok(Ok(None)) };
     let (Some(parts), Some(limit)) = (parts(query), &query.limit) else { return Ok(Ok(None)) };
@@ -158,7 +173,7 @@ pub(in crate::plan) fn take_apart(
         offset,
         row_parameters: own(&|span| !within(span, &limit.span)),
         key,
-        merged: Box::new(plan.clone()),
+        merged: merged.map(|plan| Box::new(plan.clone())),
         text: Arc::clone(&stmt.text),
         limit: limit.span,
         filter: select.filter.as_ref().map(|filter| filter.span).ok_or(table.span.end),

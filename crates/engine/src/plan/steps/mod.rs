@@ -71,7 +71,7 @@ pub(super) fn in_turn(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> 
     if plan.units.len() < 2 || !locked_rows::is_meant(stmt) || !may_step(ctx, stmt) {
         return Ok(planned);
     }
-    match locked_rows::take_apart(ctx, stmt, plan)? {
+    match locked_rows::take_apart(ctx, stmt, Some(plan))? {
         Ok(Some(parts)) => {
             let steps = Steps::LockedRows(Box::new(parts));
             let refusal = Error::spans_shards(
@@ -104,6 +104,10 @@ fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<S
     }
     if because == Because::MovesRow && is_update {
         return move_rows::moved_table(stmt).map(|table| Ok(Some(Steps::MoveRows(table))));
+    }
+    if because == Because::LimitedChange && locked_rows::is_meant(stmt) {
+        let apart = locked_rows::take_apart(ctx, stmt, None)?;
+        return Ok(apart.map(|own| own.map(|parts| Steps::LockedRows(Box::new(parts)))));
     }
     if because == Because::LimitedChange && changes {
         return Ok(first_rows::take_apart(ctx, stmt)?.map(|own| own.map(Steps::FirstRows)));

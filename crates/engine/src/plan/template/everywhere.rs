@@ -239,6 +239,7 @@ impl Wide {
             writes: false,
             before,
             timed: self.timed,
+            asks_catalogue: false,
             leaves: self.leaves,
             judged: self.judged,
             told: Told::default(),

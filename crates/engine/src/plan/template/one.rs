@@ -408,6 +408,7 @@ impl One {
             writes: self.writes,
             before: Vec::new(),
             timed: self.timed,
+            asks_catalogue: false,
             leaves: Leaves::Nothing,
             judged: None,
             told,

@@ -38,7 +38,7 @@ impl TemporaryTables {
         let mut queued = 0;
         if worn != 0 || live.database.dialect.prepares_with_settings() {
             connection.start(Execution::Reset)?;
-            connection.has_own_time();
+            connection.set_told(None);
             queued += 1;
         }
         if wanted != 0 {

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::connections::tell_time::tell_time;
+use crate::session::connections::tell_first::tell_first;
 use crate::session::connections::{dress, release};
 use crate::session::given::{Given, Order};
 use crate::session::run::jobs;
@@ -38,7 +38,7 @@ pub(in crate::session) async fn start_apart(
         connection.start(Execution::Text(Arc::clone(text)))?;
         swallow += 1;
     }
-    swallow += tell_time(session, live, &mut connection, plan)?;
+    swallow += tell_first(session, live, &mut connection, plan)?;
     let mut started = Started { channels: Vec::new(), jobs: Vec::new() };
     let given = jobs::give_jobs(
         session,

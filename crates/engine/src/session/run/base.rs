@@ -32,7 +32,7 @@ use crate::snapshot::LiveDatabase;
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
-use crate::session::connections::tell_time::tell_time;
+use crate::session::connections::tell_first::tell_first;
 use crate::session::connections::{lend, release};
 use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::{Origin, Teller};
@@ -240,7 +240,7 @@ async fn jobs_of(
     // units one after the other.
     let (mut connection, swallow) = lend::taken_from_pool(session, live, unit, Aim::Reads).await?;
     leave::taint(session, live, &mut connection, plan);
-    let time = tell_time(session, live, &mut connection, plan)?;
+    let time = tell_first(session, live, &mut connection, plan)?;
     Ok((connection, swallow + time, jobs))
 }
 

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::connections::tell_time::tell_time;
+use crate::session::connections::tell_first::tell_first;
 use crate::session::settings::Settings;
 
 /// Queues what a plan wants to have run before on a connection, and notes whether that must be put in order before
@@ -36,7 +36,7 @@ pub(in crate::session) fn lay(
     if let Some(text) = &key {
         connection.start(Execution::Aside(text.as_str().into()))?;
     }
-    let time = tell_time(session, live, connection, plan)?;
+    let time = tell_first(session, live, connection, plan)?;
     Ok(plan.before.len() + usize::from(key.is_some()) + time)
 }
 

@@ -45,7 +45,7 @@ pub(in crate::session) async fn run_as_one(
     match run(session, stmt, &mut given).await? {
         Ran::Started => Ok(()),
         Ran::InSteps(found) => match found.steps {
-            Steps::LockedRows(parts) => run_merged(session, stmt, &given, *parts.merged).await,
+            Steps::LockedRows(parts) => run_merged(session, stmt, &given, parts.into_one()?).await,
             Steps::InsertSelect(_)
             | Steps::MoveRows(_)
             | Steps::ChosenRows(_)

@@ -4,6 +4,7 @@ use pando_kernel::administration::{Order, Unless};
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Completion;
+use pando_sql::Placeholder;
 use pando_sql::ast::{Define, DefineAction, ObjectKind, Statement};
 
 use crate::plan::unread as syntax_error;
@@ -85,13 +86,27 @@ fn name_alone<'a>(stmt: &Statement, define: &'a Define, dialect: &dyn Dialect) -
         return Err(Error::unsupported(30001, "the name of a database has no dots", ""));
     };
     let tokens = pando_sql::tokenize(&stmt.text, dialect.syntax()).map_err(syntax_error)?;
-    let behind = tokens.list.iter().find(|token| token.span.start >= name.span.end);
-    match behind.map(|token| token.span.of(&stmt.text)) {
-        None | Some(";") => Ok(&part.value),
+    let behind = tokens.list.iter().filter(|token| token.span.start >= name.span.end);
+    let behind: Vec<&str> = behind.map(|token| token.span.of(&stmt.text)).collect();
+    let behind = behind.strip_suffix(&[";"]).unwrap_or(&behind);
+    match behind.first() {
+        None => Ok(&part.value),
+        Some(_) if is_forced(define, dialect, behind) => Ok(&part.value),
         Some(option) => Err(Error::unsupported(
             30001,
             format!("a logical database has no options, `{option}` neither"),
             "set them on the databases of its storage units",
         )),
     }
+}
+
+/// PostgreSQL's `[WITH] (FORCE)`: other sessions of the database end. Here they always lose it.
+fn is_forced(define: &Define, dialect: &dyn Dialect, behind: &[&str]) -> bool {
+    let words = match behind {
+        [with, rest @ ..] if with.eq_ignore_ascii_case("with") => rest,
+        _ => behind,
+    };
+    define.action == DefineAction::Drop
+        && dialect.syntax().placeholder == Placeholder::Dollar
+        && matches!(words, ["(", force, ")"] if force.eq_ignore_ascii_case("force"))
 }

@@ -247,7 +247,7 @@ pub(in crate::session) async fn read_choice(
             Box::pin(locked_rows::read_locked(session, live, &given, &parts, take)).await
         }
         Steps::LockedRows(parts) => {
-            on_units::run_merged(session, &stmt, &given, *parts.merged).await?;
+            on_units::run_merged(session, &stmt, &given, parts.into_one()?).await?;
             read_reply(session, take).await
         }
         Steps::InsertSelect(_)

@@ -34,7 +34,7 @@ pub(in crate::session) async fn start_locked_rows(
     parts: Box<LockedRows>,
 ) -> Result<()> {
     if session.outbox.is_limited() || !may_step(session, live, given, &parts) {
-        return on_units::run_merged(session, stmt, given, *parts.merged).await;
+        return on_units::run_merged(session, stmt, given, parts.into_one()?).await;
     }
     admission::admit_change(session, live, stmt)?;
     let kept = frame::begin_steps(session, live, stmt).await?;

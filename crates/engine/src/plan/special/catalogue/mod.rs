@@ -142,7 +142,10 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
         match presented {
             Presented::Needs(need) => return Ok(Some(need)),
             Presented::Edits(edits) if edits.is_empty() => {}
-            Presented::Edits(edits) => unit.sql = edits.apply(&unit.sql).into(),
+            Presented::Edits(edits) => {
+                unit.sql = edits.apply(&unit.sql).into();
+                plan.asks_catalogue = true;
+            }
         }
     }
     Ok(None)
