@@ -13,6 +13,7 @@ use pando_kernel::waits::Board;
 use pando_transaction::Coordinator;
 
 use crate::aside::Aside;
+use crate::channels::Hubs;
 use crate::clock::System;
 use crate::handle::Killed;
 use crate::reading::Reading;
@@ -37,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) reading: Reading,
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) aside: Aside,
+    /// What sessions tell each other.
+    pub(crate) hubs: Hubs,
 }
 
 impl Engine {
@@ -56,6 +59,7 @@ impl Engine {
                 registry: Registry::default(),
                 source: System::default(),
                 aside: Aside::default(),
+                hubs: Hubs::default(),
                 reading: Reading::default(),
                 administration: OnceLock::new(),
                 deadlocks: Arc::default(),
@@ -88,7 +92,9 @@ impl Engine {
 
     /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.
     pub fn publish(&self, snapshot: Snapshot) {
-        self.inner.snapshot.store(Arc::new(snapshot));
+        let snapshot = Arc::new(snapshot);
+        self.inner.snapshot.store(Arc::clone(&snapshot));
+        self.inner.hubs.follow(&snapshot);
     }
 
     /// The current configuration.

@@ -2,6 +2,7 @@
 
 mod aside;
 mod catalog;
+mod channels;
 mod clock;
 mod copy_rows;
 mod counters;
@@ -10,6 +11,7 @@ mod effects;
 mod evaluate;
 mod execute;
 mod handle;
+mod homes;
 mod house;
 mod lingering;
 pub mod merge;

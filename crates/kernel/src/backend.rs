@@ -8,6 +8,7 @@ use crate::column::Format;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::event::{CopyInput, Event, Whole};
+use crate::notifications::Notification;
 use crate::request::Parameter;
 use crate::runtime::{BoxFuture, SharedRuntime};
 use crate::session::TransactionState;
@@ -104,6 +105,12 @@ pub trait Backend: Send + Debug {
     /// # Errors
     /// `Unavailable` when the connection is lost. (An error the server sent meanwhile shows in `poll_event`.)
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
+
+    /// What it was told over channels since it was asked last; at most some thousands at a time. A connection keeps that from the first call on: nobody else
+    /// listens through one.
+    fn heard(&mut self) -> Vec<Notification> {
+        Vec::new()
+    }
 
     /// How the connection stands.
     fn condition(&self) -> Condition;

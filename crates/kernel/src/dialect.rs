@@ -133,6 +133,11 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
+    /// How sessions tell each other over channels; `None` where there are none.
+    fn notifications(&self) -> Option<&dyn crate::notifications::Notifications> {
+        None
+    }
+
     /// What statements may reach beside the tables of their database; `None` where there is nothing beside.
     fn guard(&self) -> Option<&dyn Guard> {
         None

@@ -44,6 +44,8 @@ pub enum LockAct {
     Ask,
     /// Tells whose connection has the lock, by its number.
     Holder,
+    /// Concerns no lock: tells something over a channel when the transaction commits. Its arguments are the channel and what is told.
+    Tell,
 }
 
 /// How long a lock is held.

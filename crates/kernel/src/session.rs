@@ -4,13 +4,14 @@ use std::fmt::Debug;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::event::{Description, Event, Whole};
+use crate::notifications::Notification;
 use crate::request::{Prepared, Request};
 use crate::runtime::{BoxFuture, SharedRuntime, TlsAcceptor, within};
 use crate::statements::Statements;
@@ -89,6 +90,26 @@ pub trait Session: Send {
     /// statements; empty in nearly all cases.
     fn changed_parameters(&mut self) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// What others have told over channels since it was asked last, for doors whose client is idle; ready when there is something. Never
+    /// inside a transaction.
+    ///
+    /// # Errors
+    /// The session is to end: it cannot be known what its channels were told, or too much of it waits.
+    fn poll_notified(&mut self, _cx: &mut Context<'_>) -> Poll<Result<Vec<Notification>>> {
+        Poll::Pending
+    }
+
+    /// The same at the end of a request, waiting for nothing but what has been told before: a client that asks anything hears of all that was committed by then.
+    ///
+    /// # Errors
+    /// As [`Session::poll_notified`].
+    ///
+    /// # Cancel safety
+    /// May be dropped: nothing is lost.
+    fn notified(&mut self) -> impl Future<Output = Result<Vec<Notification>>> + Send {
+        async { Ok(Vec::new()) }
     }
 
     /// Number and secret of this session, for cancel requests.

@@ -1,13 +1,14 @@
 //! A session that tells its user what he has no right to.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use pando_engine::Session as Inner;
-use pando_kernel::Statements;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::session::{Key, Session, State};
+use pando_kernel::{Notification, Statements};
 
 use crate::authority::Permitted;
 use crate::seat::Seat;
@@ -98,6 +99,14 @@ impl Session for Guarded {
 
     fn changed_parameters(&mut self) -> Vec<(String, String)> {
         self.inner.changed_parameters()
+    }
+
+    fn poll_notified(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<Notification>>> {
+        self.inner.poll_notified(cx)
+    }
+
+    async fn notified(&mut self) -> Result<Vec<Notification>> {
+        self.inner.notified().await
     }
 
     fn key(&self) -> Key {

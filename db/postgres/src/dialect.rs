@@ -6,6 +6,7 @@ mod effects;
 mod health;
 mod locks;
 pub(crate) mod metadata;
+mod notifications;
 mod oids;
 mod ordering;
 mod query_tables;
@@ -144,6 +145,10 @@ impl Language for Postgres {
     }
 
     fn roles(&self) -> Option<&dyn pando_kernel::roles::Roles> {
+        Some(self)
+    }
+
+    fn notifications(&self) -> Option<&dyn pando_kernel::Notifications> {
         Some(self)
     }
 

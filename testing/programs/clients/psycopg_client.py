@@ -51,6 +51,29 @@ def what_is_said_of_a_table_is_said_once():
 
 
 @case
+def channels_tell_when_their_transaction_commits():
+    with connect(autocommit=True) as one, connect() as other:
+        heard = lambda count: [(told.channel, told.payload, told.pid == other.info.backend_pid) for told in one.notifies(timeout=5, stop_after=count)]
+        one.execute("listen jobs")
+        other.execute("select pg_notify(%s, %s)", ("jobs", "1"))
+        equal(list(one.notifies(timeout=0.2)), [])
+        other.commit()
+        equal(heard(1), [("jobs", "1", True)])
+        for prepare in (False, True):
+            other.execute("select pg_notify('jobs', json_build_object('a', %s::int)::text), %s::int", (5, 6), prepare=prepare)
+            other.execute("notify jobs, 'text'", prepare=prepare)
+            other.commit()
+            equal(heard(2), [("jobs", '{"a" : 5}', True), ("jobs", "text", True)])
+        other.execute("notify jobs, 'never'")
+        other.rollback()
+        with one.pipeline():
+            one.execute("listen more", prepare=True)
+            one.execute("select pg_notify('more', 'pipe')")
+        equal([(told.channel, told.payload) for told in one.notifies(timeout=5, stop_after=1)], [("more", "pipe")])
+        equal(one.execute("select * from pg_listening_channels() where pg_listening_channels > %s order by 1", ("a",)).fetchall(), [("jobs",), ("more",)])
+
+
+@case
 def executemany_in_a_pipeline():
     rows = [(i, i % 7, f"s{i % 3}", Decimal(i) / 4, WHEN, bytes([i]), i % 2 == 0) for i in range(1, 101)]
     with db.cursor() as cursor:

@@ -5,6 +5,7 @@ import hmac
 import os
 import socket
 import struct
+import time
 
 
 class Error(Exception):
@@ -41,6 +42,8 @@ class Client:
     def __init__(self, port, user="test", password="test", database="test", timeout=30, login=True, receive_buffer=None):
         self.port, self.buffer, self.status, self.process, self.key = port, bytearray(), None, 0, b""
         self.notices = []
+        # What channels have told: number of who told it, channel, payload.
+        self.told = []
         self.settings = {}
         self.socket = socket.socket()
         if receive_buffer:
@@ -100,7 +103,7 @@ class Client:
         self.buffer += piece
 
     def read(self):
-        """The next message but notices and settings, which are kept, as tag and body."""
+        """The next message but notices, notifications and settings, which are kept, as tag and body."""
         while True:
             while len(self.buffer) < 5:
                 self.fill()
@@ -111,6 +114,9 @@ class Client:
             del self.buffer[:1 + length]
             if tag == b"N":
                 self.notices.append(fields(body))
+            elif tag == b"A":
+                channel, payload = body[4:-1].decode().split("\0")
+                self.told.append((struct.unpack_from(">i", body)[0], channel, payload))
             elif tag == b"K":
                 self.process, self.key = struct.unpack_from(">i", body)[0], body[4:]
             elif tag == b"S":
@@ -118,6 +124,40 @@ class Client:
                 self.settings[name] = value
             else:
                 return tag, body
+
+    def hear(self, count=1, patience=10):
+        """The next notifications, of which so many are waited for, while nothing is asked; fewer when they do not come in time."""
+        before = self.socket.gettimeout()
+        end = time.monotonic() + patience
+        try:
+            while len(self.told) < count and time.monotonic() < end:
+                self.socket.settimeout(max(end - time.monotonic(), 0.01))
+                try:
+                    tag, body = self.read_told()
+                except TimeoutError:
+                    break
+                if tag == b"E":
+                    raise Error(fields(body))
+        finally:
+            self.socket.settimeout(before)
+        heard, self.told = self.told, []
+        return heard
+
+    def read_told(self):
+        """As `read`, but it comes back with a notification, too."""
+        known = len(self.told)
+        while len(self.told) == known:
+            while len(self.buffer) < 5:
+                self.fill()
+            if self.buffer[:1] != b"A":
+                return self.read()
+            length = struct.unpack_from(">i", self.buffer, 1)[0]
+            while len(self.buffer) < 1 + length:
+                self.fill()
+            channel, payload = bytes(self.buffer[9:length]).decode().split("\0")
+            self.told.append((struct.unpack_from(">i", self.buffer, 5)[0], channel, payload))
+            del self.buffer[:1 + length]
+        return b"A", b""
 
     def until_ready(self):
         """Every message up to ReadyForQuery, itself left out."""

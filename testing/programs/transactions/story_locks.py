@@ -2,7 +2,7 @@
 import threading
 import time
 
-from plain.house import ERRORS, case, until
+from plain.house import ERRORS, Pando, case, direct, server, signal_server, until
 from shop import FAMILIES, MYSQLS, each, refused
 
 # Over so many keys every unit is somebody's home.
@@ -101,6 +101,10 @@ def deadlock(one, other, texts, codes):
             client.query(text)
         except ERRORS as error:
             failed.append(error.code)
+            client.query("rollback")
+            # What is locked by a name is not the transaction's.
+            if codes == (1213,):
+                client.query("do release_all_locks()")
 
     threads = [threading.Thread(target=cross, args=pair) for pair in ((one, last), (other, first))]
     for thread in threads:
@@ -147,10 +151,86 @@ def named(family, pando):
         assert get(one, "a", 1) == "0"
         other.query("select release_lock('a')")
         assert get(one, "a", 1) == "1"
+        one.query("do release_all_locks()")
+    with case(f"{family}-deadlocks-through-names-are-found"):
+        homes = {}
+        for name in names:
+            homes.setdefault(one.query(f"preview select get_lock('{name}', 60)")[0][0], name)
+        first, last = [homes[unit] for unit in sorted(homes)]
+        take = lambda name: f"select get_lock('{name}', 60)"
+        row = "update t set n = n + 1 where id = 3"
+        for texts in ([take(first), take(last)], [take(first), row], [row, take(last)]):
+            began = time.monotonic()
+            deadlock(one, other, texts, (1213,))
+            assert time.monotonic() - began < 15, texts
+            # As on one server whoever gave way keeps the names it had.
+            for client in (one, other):
+                client.query("do release_all_locks()")
     one.close()
+    other.close()
+
+
+def losses(family, pando):
+    """Nobody who is gone holds anything: a client, an instance, a storage unit."""
+    names = [f"lost {number}" for number in range(8)]
+    is_pg = family == "pg"
+    take = lambda client, at: client.value(f"select pg_try_advisory_lock({at})" if is_pg else f"select get_lock('{names[at]}', 0)") in ("t", "1")
+    leave = lambda client: client.query("select pg_advisory_unlock_all()" if is_pg else "do release_all_locks()")
+    all_free = lambda client: all([take(client, at) for at in range(8)])
+
+    def freed_soon(client):
+        """All can be had by somebody else."""
+        def free():
+            got = all_free(client)
+            leave(client)
+            return got
+        return until(10, free)
+
+    other = pando.client(family, "shop")
+    with case(f"{family}-a-lost-client-holds-nothing"):
+        one = pando.client(family, "shop")
+        assert all_free(one) and not any(take(other, at) for at in range(8))
+        one.reset_hard()
+        assert freed_soon(other)
+    with case(f"{family}-a-killed-instance-holds-nothing"):
+        second = Pando({name: open(f"{pando.folder}/{name}").read() for name in ("global.yaml", "database-shop.yaml")})
+        one = second.client(family, "shop")
+        assert all_free(one) and not any(take(other, at) for at in range(8))
+        second.process.kill()
+        assert freed_soon(other)
+        second.kill()
+    # MySQL has both units on one server here.
+    if server(family, 0) == server(family, 1):
+        return
+    with case(f"{family}-what-a-lost-unit-held-is-lost-and-told"):
+        one = pando.client(family, "shop")
+        if is_pg:
+            one.query("begin")
+            one.query("update t set n = 5 where id = 0")
+            for at in range(8):
+                one.query(f"select pg_advisory_xact_lock({at})")
+        else:
+            assert all_free(one)
+        signal_server(server(family, 1), "kill")
+        signal_server(server(family, 1), "start")
+        assert until(20, lambda: direct(family, 1).value("select 1") == "1")
+        if is_pg:
+            # It must not commit what it no longer protects.
+            error = refused(one, "commit")
+            assert error.code.startswith("08") or error.code == "40001", error
+            assert other.value("select n from t where id = 0") == "0"
+        else:
+            # A server's own client would have lost its session with it: here the names at the other unit are still its own.
+            got = [take(other, at) for at in range(8)]
+            assert any(got) and not all(got), got
+            leave(other)
+            leave(one)
+        one.close()
+        assert freed_soon(other)
     other.close()
 
 
 def main():
     each(("pg",), advisory)
     each(MYSQLS, named)
+    each(FAMILIES, losses)

@@ -25,7 +25,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/backend.rs",
         name: "Backend",
-        methods: 7,
+        methods: 8,
         why: "one connection, whose state is one machine",
     },
     Large {
@@ -73,7 +73,7 @@ const LARGE: &[Large] = &[
     Large {
         path: "crates/kernel/src/session.rs",
         name: "Session",
-        methods: 11,
+        methods: 13,
         why: "a door's requests to a session, half of which are what it asks between them",
     },
     Large {

@@ -16,6 +16,11 @@ const FAMILIES: [&str; 2] = ["mysql", "postgres"];
 
 const OWN: &[Own] = &[
     Own {
+        family: "postgres",
+        modules: &["dialect/notifications"],
+        why: "its sessions tell each other over channels, which others do not have",
+    },
+    Own {
         family: "mysql",
         modules: &["auth/client", "auth/native", "auth/rsa", "auth/server", "auth/sha2"],
         why: "its plugins share one exchange, of which each side is a machine",

@@ -283,9 +283,9 @@ const OF_ONE_LOG: [&str; 13] = [
     "SLAVE STATUS",
 ];
 
-/// Functions whose effect only one server knows of: who listens there, or takes up its snapshot or its large object, was to meet it.
-const BOUND_TO_ONE: [&str; 6] =
-    ["lo_creat", "lo_create", "lo_from_bytea", "lo_import", "pg_export_snapshot", "pg_notify"];
+/// Functions whose effect only one server knows of: who takes up its snapshot or its large object was to meet it.
+const BOUND_TO_ONE: [&str; 5] =
+    ["lo_creat", "lo_create", "lo_from_bytea", "lo_import", "pg_export_snapshot"];
 
 /// Refuses these where any server would do.
 pub(super) fn bound_to_one(ctx: &Context<'_>, kind: &Kind) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
+use pando_kernel::LockAct;
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::temporary::is_temporary;
@@ -10,6 +11,7 @@ use pando_sql::ast::{
 use pando_sql::{TokenKind, tokenize, visit};
 
 use crate::plan::Planned;
+use crate::plan::special::tell_calls;
 use crate::plan::steps::lock_calls;
 
 /// Functions that keep, read or end state of a connection.
@@ -136,7 +138,7 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
         let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
         for word in words.map(str::to_ascii_lowercase) {
-            if lock_calls::named(ctx, &word).is_some() {
+            if lock_calls::named(ctx, &word).is_some_and(|found| found.act != LockAct::Tell) {
                 let because = match lock_calls::lists_items(ctx, stmt) {
                     true => Because::TakesLock,
                     false => Because::Unsupported,
@@ -257,11 +259,18 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> 
     if is_unread(&stmt.kind) {
         return check_unread(ctx, stmt);
     }
-    let (mut found, mut lock) = (None, None);
+    let (mut found, mut lock, mut tells) = (None, None, None);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Function(call) => {
             if let Some(function) = lock_calls::function_of(ctx, call) {
-                lock.get_or_insert(function.name);
+                match function.act {
+                    LockAct::Tell => tells.get_or_insert(function.name),
+                    LockAct::Take
+                    | LockAct::Free
+                    | LockAct::FreeAll
+                    | LockAct::Ask
+                    | LockAct::Holder => lock.get_or_insert(function.name),
+                };
                 return;
             }
             let name = call.name.parts.last().map(|part| part.value.to_lowercase());
@@ -298,7 +307,7 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> 
         )),
         Some(what) if what == ASSIGNING => Err(refused(&what, "use SET for variables")),
         Some(name) => Err(refused(&format!("`{name}`"), instead_of(&name))),
-        None => match lock {
+        None => match lock.or(tells.filter(|_| tell_calls::are_made_before(ctx, stmt))) {
             Some(name) => {
                 Err(refused_because(Because::TakesLock, &format!("`{name}`"), OF_ITS_OWN))
             }

@@ -45,6 +45,7 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 use special::missing;
+use special::tell_calls;
 use special::temporary;
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{computed_set, counted_rows, sequence_calls};
@@ -81,7 +82,8 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose)
                 .and_then(|planned| sequence_calls::at_home(ctx, stmt, planned))
-                .or_else(|error| in_steps(ctx, stmt, error));
+                .or_else(|error| in_steps(ctx, stmt, error))
+                .and_then(|planned| tell_calls::as_often(ctx, stmt, planned));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
             let planned = leftovers::assigning(judged(ctx, stmt, planned?), assigned)?;
@@ -102,7 +104,7 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
         Err(need) => return Ok(Planned::Needs(need)),
     };
     let stmt = written.as_ref().unwrap_or(stmt);
-    if let Some(units) = route::named_unit(ctx, stmt)? {
+    if let Some(units) = route::named_unit(ctx, stmt)?.or_else(|| tell_calls::home(ctx, stmt)) {
         let merge = MergePlan { cells: cells::shown(ctx, stmt)?, ..MergePlan::iterate() };
         let nothing = (merge, Edits::default());
         return rewrite::finish(ctx, rewrite::Text::whole(stmt), units, nothing)

@@ -1,18 +1,20 @@
 //! The session as its door sees it: opened, asked, dropped.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use pando_kernel::Statements;
 use pando_kernel::error::Result;
 use pando_kernel::event::{Description, Event, Whole};
 use pando_kernel::request::{Prepared, Request};
 use pando_kernel::runtime::LONG;
 use pando_kernel::session::{Key, Login, State, TransactionState};
+use pando_kernel::{Notification, Statements};
 
 use crate::house::Engine;
 
 use crate::session::Session;
 use crate::session::bulk::copy;
+use crate::session::connections::channels;
 use crate::session::cursors::{Cursors, fetch, settle};
 use crate::session::memory::Memory;
 use crate::session::place::Place;
@@ -128,6 +130,17 @@ impl pando_kernel::session::Session for Session {
 
     fn changed_parameters(&mut self) -> Vec<(String, String)> {
         shown::changed_parameters(self)
+    }
+
+    fn poll_notified(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<Notification>>> {
+        channels::poll_notified(self, cx)
+    }
+
+    async fn notified(&mut self) -> Result<Vec<Notification>> {
+        match self.work.channels().mailbox() {
+            Some(_) => Box::pin(channels::notified(self)).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     fn key(&self) -> Key {

@@ -27,7 +27,7 @@ use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
 use crate::session::statement::{
-    bring, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
+    bring, channels, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
 };
 use crate::session::steps::in_steps;
 use crate::session::transaction::{serializable, snapshot, units};
@@ -142,6 +142,9 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
         if let Some(renamed) = Box::pin(renamed).await? {
             return run_counted(session, &renamed, &mut shard_sequences::given_of(given)).await;
         }
+    }
+    if let Some((listed, mut own)) = channels::listed(session, stmt, given)? {
+        return Box::pin(run_counted(session, &listed, &mut own)).await;
     }
     if bring::gives_away(stmt) {
         let live = session.place.live()?;

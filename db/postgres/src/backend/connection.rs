@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Result, Rows,
-    Whole,
+    Backend, CancelToken, Condition, CopyInput, Error, ErrorKind, Event, Execution, Notification,
+    Result, Rows, Whole,
 };
 
 use super::job::{Again, Job, Run, Subject, Work};
@@ -28,6 +28,8 @@ use crate::codec::frontend::{encode_sync, encode_terminate};
 
 /// The most bytes queued for writing; more is refused until some are written.
 const MAX_QUEUED: usize = 64 * 1024 * 1024;
+/// So many notifications wait to be taken before more are read.
+const MAX_HEARD: usize = 1000;
 /// Copied data goes in messages of at most so many bytes.
 const COPY_CHUNK: usize = 1024 * 1024;
 
@@ -54,6 +56,7 @@ impl Connection {
                 lists: Arc::clone(&options.lists),
                 changes: Seen::new(&options.changes),
                 transaction: TransactionState::Idle,
+                heard: None,
             },
             token,
             lost: None,
@@ -180,6 +183,10 @@ impl Connection {
     /// Takes in what an idle server has sent: notices, a changed parameter, or its last words.
     fn look(&mut self, cx: &mut Context<'_>) -> Result<()> {
         while self.line.jobs.is_empty() {
+            if self.line.heard.as_ref().is_some_and(|heard| heard.len() >= MAX_HEARD) {
+                cx.waker().wake_by_ref();
+                break;
+            }
             match self.step() {
                 Ok(Some(Outcome::Lost(message))) => return Err(self.lose(message)),
                 Ok(Some(_)) => continue,
@@ -257,7 +264,7 @@ impl Connection {
     /// Acts on a message; the result is what the caller is told, if anything.
     fn act(&mut self, outcome: Outcome) -> Option<Result<Event>> {
         match outcome {
-            Outcome::Quiet => None,
+            Outcome::Quiet | Outcome::Heard => None,
             Outcome::Event(event) => Some(Ok(event)),
             Outcome::Over(result) => Some(result.map(|()| Event::Done)),
             Outcome::Sync => {
@@ -349,6 +356,10 @@ impl Backend for Connection {
                     self.lose(error.to_string());
                     return Poll::Ready(Err(error));
                 }
+                Ok(Some(Outcome::Heard)) => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 Ok(Some(outcome)) => {
                     if let Some(result) = self.act(outcome) {
                         return Poll::Ready(result);
@@ -428,6 +439,10 @@ impl Backend for Connection {
                 Poll::Ready(Err(unavailable(&self.unit, why)))
             }
         }
+    }
+
+    fn heard(&mut self) -> Vec<Notification> {
+        std::mem::take(self.line.heard.get_or_insert_default())
     }
 
     fn condition(&self) -> Condition {

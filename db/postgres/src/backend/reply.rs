@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
-    Completion, CopyForm, Description, Error, ErrorKind, Event, Lists, Result, ServerError,
+    Completion, CopyForm, Description, Error, ErrorKind, Event, Lists, Notification, Result,
+    ServerError,
 };
 
 use super::describe;
@@ -14,7 +15,9 @@ use super::job::{Again, Job, Run, Subject, Work};
 use super::lifted::{self, Seen};
 use super::request::Call;
 use super::statements::Statements;
-use crate::codec::backend::{Backend, CommandComplete, ParameterStatus, RowDescription, Status};
+use crate::codec::backend::{
+    Backend, CommandComplete, Notification as Told, ParameterStatus, RowDescription, Status,
+};
 use crate::codec::copy::CopyResponse;
 use crate::codec::first_word;
 use crate::error;
@@ -27,12 +30,16 @@ pub(super) struct Line {
     pub(super) lists: Arc<Lists>,
     pub(super) changes: Seen,
     pub(super) transaction: TransactionState,
+    /// What channels have told; `None` while nobody listens.
+    pub(super) heard: Option<Vec<Notification>>,
 }
 
 /// What a message leads to.
 pub(super) enum Outcome {
     /// Nothing the caller needs to know.
     Quiet,
+    /// A channel has told something: whoever listens takes it before more is read.
+    Heard,
     /// A piece of the reply.
     Event(Event),
     /// The reply is over.
@@ -76,10 +83,7 @@ impl Line {
                 )));
             }
             Backend::ParameterStatus(status) => return Ok(self.tell(|| parameter(&status))),
-            Backend::Notification(notification) => {
-                // Nobody can LISTEN through a connection that is shared.
-                tracing::debug!(channel = notification.channel, "dropped a notification");
-            }
+            Backend::Notification(told) => return Ok(self.hear(told)),
             Backend::RowDescription(description) => return self.describe(Some(&description)),
             Backend::NoData => return self.describe(None),
             Backend::ParameterDescription(description) => {
@@ -113,6 +117,20 @@ impl Line {
             }
         }
         Ok(Outcome::Quiet)
+    }
+
+    fn hear(&mut self, told: Told<'_>) -> Outcome {
+        let Some(heard) = &mut self.heard else {
+            // Nobody can LISTEN through a connection that is shared, but by a function of a user's.
+            tracing::debug!(channel = told.channel, "dropped a notification");
+            return Outcome::Quiet;
+        };
+        heard.push(Notification {
+            process: told.process,
+            channel: told.channel.into(),
+            payload: told.payload.into(),
+        });
+        Outcome::Heard
     }
 
     fn front(&mut self) -> Result<&mut Job> {

@@ -47,7 +47,7 @@ pub(super) fn gather(mut next: impl FnMut() -> Result<Option<Outcome>>) -> Resul
                 whole.rows = Some(rows);
             }
             Some(Outcome::Event(Event::Complete(done))) => whole.completion = done,
-            Some(Outcome::Quiet) => {}
+            Some(Outcome::Quiet | Outcome::Heard) => {}
             Some(Outcome::Over(over)) => return over.map(|()| whole),
             Some(
                 Outcome::Event(_)

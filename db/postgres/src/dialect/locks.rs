@@ -1,4 +1,5 @@
-//! Advisory locks. <https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS>
+//! Advisory locks, and what else is called before its statement runs.
+//! <https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS>
 
 use pando_kernel::{LockAct, LockFunction, LockHold};
 
@@ -45,7 +46,7 @@ const TRY: &str = "pg_catalog.pg_try_advisory_lock";
 const TRY_SHARED: &str = "pg_catalog.pg_try_advisory_lock_shared";
 
 /// Sorted by name.
-pub(super) const FUNCTIONS: [LockFunction; 11] = [
+pub(super) const FUNCTIONS: [LockFunction; 12] = [
     takes("pg_advisory_lock", LockHold::Session, LOCK),
     shared(takes("pg_advisory_lock_shared", LockHold::Session, LOCK_SHARED)),
     frees("pg_advisory_unlock", EXCLUSIVE, "you don't own a lock of type ExclusiveLock"),
@@ -63,6 +64,17 @@ pub(super) const FUNCTIONS: [LockFunction; 11] = [
     frees("pg_advisory_unlock_shared", SHARED, "you don't own a lock of type ShareLock"),
     takes("pg_advisory_xact_lock", LockHold::Transaction, LOCK),
     shared(takes("pg_advisory_xact_lock_shared", LockHold::Transaction, LOCK_SHARED)),
+    LockFunction {
+        name: "pg_notify",
+        act: LockAct::Tell,
+        hold: LockHold::Transaction,
+        call: "pg_catalog.pg_notify",
+        undo: "",
+        keys: &[2],
+        is_numbered: false,
+        unheld: "",
+        gives: VOID,
+    },
     tries(takes("pg_try_advisory_lock", LockHold::Session, TRY)),
     tries(shared(takes("pg_try_advisory_lock_shared", LockHold::Session, TRY_SHARED))),
     tries(takes("pg_try_advisory_xact_lock", LockHold::Transaction, TRY)),

@@ -31,6 +31,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) deferred: Option<String>,
     /// After an error in the extended protocol everything up to the next Sync is passed over.
     pub(super) skipping: bool,
+    /// It has been told that the next request may come, and nothing has come since.
+    pub(super) is_ready: bool,
     /// Something was executed since the last Sync.
     pub(super) executed: bool,
     /// What was executed waits for a Sync to be committed.
@@ -58,6 +60,7 @@ impl<D: Doorway> Client<D> {
             parsed: None,
             deferred: None,
             skipping: false,
+            is_ready: true,
             executed: false,
             opened: false,
             copying_out: false,
@@ -73,7 +76,10 @@ impl<D: Doorway> Client<D> {
         loop {
             let message = match self.wire.take() {
                 Ok(Some(frame)) => Ok(Next::Frame(frame)),
-                Ok(None) => next(&mut self.wire, &mut idle, stopping.as_mut()).await,
+                Ok(None) => {
+                    let listens = self.is_ready.then_some(&mut self.session);
+                    next(&mut self.wire, &mut idle, stopping.as_mut(), listens).await
+                }
                 Err(malformed) => Ok(Next::Broken(malformed)),
             };
             let step = match message {
@@ -83,6 +89,11 @@ impl<D: Doorway> Client<D> {
                     let message = "terminating connection due to idle-session timeout";
                     Err(self.wire.last_words(&own("57P05", message.into())).await)
                 }
+                Ok(Next::Notified(Ok(told))) => {
+                    told.iter().for_each(|told| self.notify(told));
+                    self.wire.flush().await
+                }
+                Ok(Next::Notified(Err(error))) => Err(self.wire.last_words(&error).await),
                 Ok(Next::Stopping) => {
                     Err(self.wire.last_words(&Error::new(ErrorKind::Shutdown)).await)
                 }
@@ -104,6 +115,7 @@ impl<D: Doorway> Client<D> {
         reason = "a filter: every other variant is not what is looked for"
     )]
     async fn obey(&mut self, frame: &Frame) -> Result<(), End> {
+        self.is_ready = false;
         if self.skipping && !matches!(frame.tag, b'S' | b'X') {
             return Ok(());
         }

@@ -1,12 +1,13 @@
 //! The pieces of a session's reply as messages.
 
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Request};
+use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Notification, Request};
 
 use super::client::Client;
 use super::end::{End, Halt};
 use crate::codec::backend::{
-    ParameterStatus, ReadyForQuery, Status, encode_command_complete, encode_counted,
+    Notification as Told, ParameterStatus, ReadyForQuery, Status, encode_command_complete,
+    encode_counted,
 };
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
 use crate::error::{self, Severity};
@@ -45,6 +46,12 @@ impl<D: Doorway> Client<D> {
             | Event::Done => return false,
         }
         true
+    }
+
+    /// Appends what a channel has told.
+    pub(super) fn notify(&mut self, told: &Notification) {
+        Told { process: told.process, channel: &told.channel, payload: &told.payload }
+            .encode(self.wire.output.buffer());
     }
 
     /// Appends CommandComplete, and CopyDone before it when data went out.
@@ -109,6 +116,11 @@ impl<D: Doorway> Client<D> {
             ParameterStatus { name: &name, value: value.as_bytes() }
                 .encode(self.wire.output.buffer());
         }
+        match self.session.notified().await {
+            Ok(told) => told.iter().for_each(|told| self.notify(told)),
+            Err(error) => return Err(self.wire.last_words(&error).await),
+        }
+        self.is_ready = true;
         let status = match self.session.state().transaction {
             TransactionState::Idle => Status::Idle,
             TransactionState::Open => Status::Transaction,

@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use pando_kernel::runtime::Idle;
+use pando_kernel::session::Session;
+use pando_kernel::{Error, Notification};
 
 use super::end::End;
 use super::wire::{Frame, Wire};
@@ -14,11 +16,13 @@ use crate::codec::Malformed;
 pub(super) enum Next {
     Frame(Frame),
     Broken(Malformed),
+    /// Channels have told something, or the session is to end.
+    Notified(Result<Vec<Notification>, Error>),
     Idle,
     Stopping,
 }
 
-/// The next message of an idle client.
+/// The next message of an idle client, or what a session that listens is told before.
 ///
 /// # Cancel safety
 /// May be dropped: what has been read stays in the wire.
@@ -26,6 +30,7 @@ pub(super) async fn next(
     wire: &mut Wire,
     idle: &mut Idle,
     mut stopping: Pin<&mut impl Future<Output = ()>>,
+    mut listens: Option<&mut impl Session>,
 ) -> Result<Next, End> {
     poll_fn(|cx| {
         if let Poll::Ready(frame) = wire.poll_frame(cx) {
@@ -36,6 +41,11 @@ pub(super) async fn next(
             }));
         }
         wire.rest();
+        if let Some(session) = &mut listens
+            && let Poll::Ready(told) = session.poll_notified(cx)
+        {
+            return Poll::Ready(Ok(Next::Notified(told)));
+        }
         if stopping.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(Next::Stopping));
         }

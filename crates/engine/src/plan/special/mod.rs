@@ -8,4 +8,5 @@ pub(in crate::plan) mod missing;
 pub(crate) mod sequence_calls;
 pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
+pub(in crate::plan) mod tell_calls;
 pub(in crate::plan) mod temporary;

@@ -2,6 +2,7 @@
 //! back.
 
 pub(in crate::session) mod ask;
+pub(in crate::session) mod channels;
 pub(in crate::session) mod dress;
 pub(in crate::session) mod enlist;
 pub(in crate::session) mod everywhere;

@@ -10,9 +10,9 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, constraints, copy, current_of, cursor, database, into_table, into_variables,
-    lock_tables, maintain, named, oneself, preview, processlist, reset, set, set_config, set_for,
-    stand, verbs,
+    administer, channels, constraints, copy, current_of, cursor, database, into_table,
+    into_variables, lock_tables, maintain, named, oneself, preview, processlist, reset, set,
+    set_config, set_for, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -103,7 +103,10 @@ pub(in crate::session) async fn start_local(
         Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
             reset::discard(session, verb).await?;
         }
-        // LISTEN is refused: nobody listens.
+        Kind::Utility { .. } if channels::is_meant(session, stmt) => {
+            Box::pin(channels::channel_verb(session, stmt)).await?;
+        }
+        // Elsewhere LISTEN is refused: nobody listens.
         Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
             session.work.refuse_if_failed()?;
             made::complete(session, "UNLISTEN");

@@ -5,6 +5,7 @@ pub(in crate::session) mod answer;
 pub(in crate::session) mod beside;
 pub(in crate::session) mod bring;
 pub(in crate::session) mod change_modes;
+pub(in crate::session) mod channels;
 pub(in crate::session) mod constraints;
 pub(in crate::session) mod copy;
 pub(in crate::session) mod counters;

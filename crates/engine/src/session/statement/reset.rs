@@ -53,6 +53,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     session.temporary.drop_temporaries();
     session.settings.sequence_values_mut().forget();
     Box::pin(locks::forget_all(session)).await;
+    session.work.channels_mut().leave_all();
     session.memory.named_mut().clear();
     session.settings.forget();
     session.work.forget_choices();

@@ -99,6 +99,7 @@ async fn release_savepoint(session: &mut Session, name: &str, dialect: &dyn Dial
     session.work.base_mut().release(name);
     if let Some(before) = session.settings.depth_of(name) {
         session.work.locks_mut().release(before);
+        session.work.channels_mut().releases(before);
     }
     session.settings.unmark(name);
     let result = change_modes::tell_read_only_again(session).await;
@@ -121,6 +122,7 @@ async fn return_to_savepoint(
     session.temporary.doubt_temporaries();
     if let Some(before) = session.settings.depth_of(name) {
         Box::pin(locks::free_behind(session, before)).await;
+        session.work.channels_mut().returns(before);
     }
     let result = base::return_in_base(session, name).await;
     or_fail(session, result).await?;

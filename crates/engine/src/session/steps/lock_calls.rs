@@ -4,23 +4,28 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::route::{Target, UnitName};
+use pando_kernel::notifications::Notice;
+use pando_kernel::route::Target;
 use pando_kernel::row::Rows;
 use pando_kernel::{Columns, Dialect, LockAct, LockFunction, LockHold, Value};
 
+use crate::homes::home_of;
 use crate::plan::{LockArgument, LockCall, LockCalls, Unit, taken};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::connections::{ask, locks};
+use crate::session::errors::server_error;
 use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::reply::pull::finish;
 use crate::session::run::on_units;
 use crate::session::run::on_units::Ran;
+use crate::session::statement::channels;
 use crate::session::steps::insert_select::each_row;
 use crate::session::steps::{frame, in_steps};
 use crate::session::transaction::locks::{HeldLocks, Home, Lock, Until};
+use crate::session::transaction::{Opened, begin};
 
 /// One call, with what its arguments are.
 struct Asked {
@@ -44,6 +49,10 @@ pub(in crate::session) async fn start_lock_calls(
     parts: &LockCalls,
 ) -> Result<()> {
     session.work.refuse_if_failed()?;
+    if parts.calls.iter().any(|call| call.function.act == LockAct::Tell) {
+        // What is told goes with the whole statement.
+        begin::open_if_idle(session, Opened::Statement);
+    }
     let values = match made_calls(session, live, given, parts).await {
         Ok(values) => values,
         Err(error) => return Err(Box::pin(finish::fail_statement(session, error)).await),
@@ -95,6 +104,12 @@ async fn made_calls(
 ) -> Result<Vec<String>> {
     let mut values = Vec::new();
     for call in &parts.calls {
+        if call.function.act == LockAct::Tell {
+            tell(session, live, given, call).await?;
+            let nothing = Value::Text(String::new());
+            values.push(shown(live.database.dialect.as_ref(), call.function, &nothing));
+            continue;
+        }
         let asked = asked(session, live, given, call).await?;
         let value = made_call(session, live, &asked).await?;
         let dialect = live.database.dialect.as_ref();
@@ -114,7 +129,38 @@ async fn made_call(
         LockAct::FreeAll => free_all(session, asked).await,
         LockAct::Ask => ask_home(session, live, asked).await,
         LockAct::Holder => holder(session, live, asked).await,
+        LockAct::Tell => Err(Error::internal("what is told has no home of its own")),
     }
+}
+
+/// Notes what is to be told.
+async fn tell(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    given: &Given,
+    call: &LockCall,
+) -> Result<()> {
+    let mut texts = Vec::with_capacity(call.arguments.len());
+    for argument in &call.arguments {
+        texts.push(match argument_value(session, live, given, argument).await? {
+            Value::Text(text) => text,
+            Value::Null => String::new(),
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::UInt(_)
+            | Value::Float(_)
+            | Value::Decimal(_)
+            | Value::Bytes(_) => return Err(no_such_function(call.function.name)),
+        });
+    }
+    let [channel, payload] =
+        <[String; 2]>::try_from(texts).map_err(|_| no_such_function(call.function.name))?;
+    channels::tell(session, Notice { channel, payload }).await
+}
+
+fn no_such_function(name: &str) -> Error {
+    let message = format!("function {name} does not exist with arguments of these types");
+    server_error(0, "42883", &message)
 }
 
 async fn take(session: &mut Session, live: &Arc<LiveDatabase>, asked: &Asked) -> Result<Value> {
@@ -302,28 +348,11 @@ async fn argument_value(
     }
 }
 
-/// Where the lock of a key is taken: the same unit for all sessions of all instances, and hardly ever another when units
-/// come or go.
+/// Where the lock of a key is taken.
 fn home(live: &LiveDatabase, key: &str) -> Result<Home> {
-    // What servers may take for the same name has the same home.
-    let same = |letter: u8| if letter.is_ascii() { letter } else { b'?' };
-    let weight = |unit: &UnitName| {
-        let bytes = unit.bytes().chain([0]).chain(key.bytes().map(same));
-        mixed(bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        }))
-    };
-    let leading = live.database.units.iter().filter(|unit| live.leads(unit));
-    let unit = leading.max_by_key(|unit| (weight(unit), UnitName::clone(unit)));
+    let unit = home_of(live.leading().map(|pool| pool.unit()), key);
     let unit = unit.ok_or_else(|| Error::internal("a database without storage units"))?;
-    Ok(Home { database: live.database.name.as_str().into(), unit: UnitName::clone(unit) })
-}
-
-/// Spreads what differs in its last bits only.
-fn mixed(hash: u64) -> u64 {
-    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    hash ^ (hash >> 33)
+    Ok(Home { database: live.database.name.as_str().into(), unit })
 }
 
 /// What a call gives, as it stands in its place.
@@ -367,15 +396,4 @@ pub(in crate::session) fn shown_calls(
         });
     }
     Ok(units)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mixed;
-
-    #[test]
-    fn keys_that_differ_in_one_digit_are_spread() {
-        let odd = (0..1_000u64).filter(|key| mixed(*key) >> 63 == 1).count();
-        assert!((400..600).contains(&odd), "{odd}");
-    }
 }

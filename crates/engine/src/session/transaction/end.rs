@@ -6,7 +6,7 @@ use pando_transaction::{Ended, Outcome};
 use crate::handle::Manner;
 
 use crate::session::Session;
-use crate::session::connections::locks;
+use crate::session::connections::{channels, locks};
 use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::transaction::{End, Opened, base, deferred, definition, units};
@@ -114,6 +114,13 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
         End::Commit if session.work.locks().are_there() => Box::pin(locks::stand(session)).await,
         End::Commit | End::RollBack => Ok(()),
     };
+    let mut rest = channels::Rest::default();
+    let stand = match stand {
+        Ok(()) if end == End::Commit && session.work.tells_at_commit() => {
+            Box::pin(channels::before_commit(session)).await.map(|found| rest = found)
+        }
+        stand => stand,
+    };
     let end = if stand.is_ok() { end } else { End::RollBack };
     let parts = base::end_base(session, end).await.and(stand);
     let commit = end == End::Commit && parts.is_ok();
@@ -126,6 +133,13 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
     session.place.handle().parts();
     Box::pin(locks::free_transactions(session)).await;
     let outcome = parts.and(parted(session, ended));
+    if session.work.channels().are_pending() {
+        let ended = match outcome {
+            Ok(Outcome::Committed) => End::Commit,
+            Ok(Outcome::RolledBack) | Err(_) => End::RollBack,
+        };
+        Box::pin(channels::after_end(session, rest, ended)).await;
+    }
     if let Err(error) = &outcome {
         units::learn_of_loss(session, error);
     }

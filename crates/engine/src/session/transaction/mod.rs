@@ -3,6 +3,7 @@
 pub(in crate::session) mod attend;
 pub(in crate::session) mod base;
 pub(in crate::session) mod begin;
+pub(in crate::session) mod channels;
 pub(in crate::session) mod commit;
 pub(in crate::session) mod deadlock;
 pub(in crate::session) mod deferred;
@@ -23,6 +24,7 @@ mod work;
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
+use crate::session::transaction::channels::Channels;
 use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::own_catalog::Own;
 use crate::session::transaction::times::Times;
@@ -59,6 +61,8 @@ pub(in crate::session) struct Work {
     times: Times,
     /// What applications lock, beyond transactions too.
     locks: HeldLocks,
+    /// What the session listens to and tells.
+    channels: Channels,
 }
 
 /// Transaction modes that are not those of the open transaction.

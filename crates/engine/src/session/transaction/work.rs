@@ -8,6 +8,7 @@ use pando_transaction::{Transaction, no_savepoint};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
+use crate::session::transaction::channels::Channels;
 use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::modes::{SNAPSHOT, completed};
 use crate::session::transaction::times::Times;
@@ -30,6 +31,7 @@ impl Default for Work {
             only_changes: false,
             times: Times::default(),
             locks: HeldLocks::default(),
+            channels: Channels::default(),
         }
     }
 }
