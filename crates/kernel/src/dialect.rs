@@ -7,7 +7,6 @@ use pando_sql::Syntax;
 use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
-use crate::aside::Asides;
 use crate::clock::Clock;
 use crate::column::Column;
 use crate::effects::Effects;
@@ -15,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::folding::Folding;
 use crate::guard::Guard;
 use crate::health::Health;
+use crate::own_session::OwnSession;
 use crate::presentation::Presentation;
 use crate::relation::Relations;
 use crate::request::Parameter;
@@ -28,9 +28,9 @@ pub use crate::facts::{Facts, Own, OwnCursor};
 pub use crate::table::TableColumn;
 
 /// All of a family's traits together.
-pub trait Dialect: Language + Metadata + Ordering + Variables + Asides {}
+pub trait Dialect: Language + Metadata + Ordering + Variables + OwnSession {}
 
-impl<T: Language + Metadata + Ordering + Variables + Asides> Dialect for T {}
+impl<T: Language + Metadata + Ordering + Variables + OwnSession> Dialect for T {}
 
 /// Values that a column takes as they are, so that it does not matter whether a server looks at them when it plans a statement or for each of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,18 +123,8 @@ pub trait Language: Send + Sync + Debug {
         None
     }
 
-    /// Whose rights may count beside those of who has logged in; `None` where a session is whoever it began as.
-    fn roles(&self) -> Option<&dyn crate::roles::Roles> {
-        None
-    }
-
     /// How numbers of sequences are asked for; `None` where there are no sequences.
     fn sequences(&self) -> Option<&dyn crate::sequences::Sequences> {
-        None
-    }
-
-    /// How sessions tell each other over channels; `None` where there are none.
-    fn notifications(&self) -> Option<&dyn crate::notifications::Notifications> {
         None
     }
 

@@ -1,10 +1,10 @@
 //! A configurable language: plain fields instead of a vendor.
 
-use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{
     Compare, Comparison, Facts, Language, Metadata, Ordering, TableColumn, TransactionVerb,
     VariableEffect, Variables, variable_refused,
 };
+use pando_kernel::own_session::OwnSession;
 use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::waits::{Server, Waits};
 use pando_kernel::{Column, Effectful, Effects, Error, Kind, Result, ServerError, Value};
@@ -291,7 +291,7 @@ fn compare(kind: Kind) -> Option<Compare> {
     }
 }
 
-impl Asides for FakeDialect {}
+impl OwnSession for FakeDialect {}
 
 impl Variables for FakeDialect {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

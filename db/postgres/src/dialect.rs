@@ -144,14 +144,6 @@ impl Language for Postgres {
         Some(self)
     }
 
-    fn roles(&self) -> Option<&dyn pando_kernel::roles::Roles> {
-        Some(self)
-    }
-
-    fn notifications(&self) -> Option<&dyn pando_kernel::Notifications> {
-        Some(self)
-    }
-
     fn sequences(&self) -> Option<&dyn pando_kernel::sequences::Sequences> {
         Some(self)
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{
     CLIENT_LANGUAGE, Compare, Comparison, Equality, Facts, Language, Metadata, Ordering,
     TableColumn, TransactionVerb, VariableEffect, Variables,
 };
+use pando_kernel::own_session::OwnSession;
 use pando_kernel::presentation::Presentation;
 use pando_kernel::{Column, Dialect, Error, Guard, Kind, Result, Value};
 use pando_sql::{Syntax, TokenKind, tokenize};
@@ -293,7 +293,7 @@ fn compare(kind: Kind) -> Option<Compare> {
     }
 }
 
-impl Asides for SqliteDialect {}
+impl OwnSession for SqliteDialect {}
 
 impl Variables for SqliteDialect {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

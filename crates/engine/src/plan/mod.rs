@@ -2,6 +2,7 @@
 //! what PREVIEW prints, and what execution runs.
 
 mod about;
+mod apart;
 mod as_seen;
 mod assemble;
 mod cells;
@@ -29,13 +30,14 @@ mod views;
 pub(crate) use about::{
     any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
 };
+pub(crate) use apart::apart;
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use cells::{table_query, turned_twice};
 pub(crate) use check::unknown;
 use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_sql::Edits;
@@ -44,15 +46,11 @@ pub(crate) use parse::unread;
 pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
-use special::missing;
-use special::tell_calls;
-use special::temporary;
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{computed_set, counted_rows, sequence_calls};
-use steps::chosen_rows;
+use special::{missing, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
-use steps::in_turn;
 pub(crate) use steps::insert_select::taken;
 pub(crate) use steps::lock_calls::{LockArgument, LockCall};
 pub(crate) use steps::locked_rows::Bound;
@@ -62,10 +60,10 @@ pub use steps::{
     ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, LockedRows, MovedTable, Steps,
     TableLike, TableOfQuery,
 };
+use steps::{chosen_rows, in_turn};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
-
 pub(crate) use views::{Expanded, Stored, are_possible, expanded, of_view, told};
 
 /// Plans a statement.
@@ -129,22 +127,6 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
         }
         planned => planned,
     }
-}
-
-/// Plans a statement as an assembly, because the answers of its units turned out to be more than merging can handle.
-///
-/// # Errors
-/// `refusal` when it cannot be assembled either.
-pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Result<Planned> {
-    let written = match as_seen::written_out(ctx, stmt)? {
-        Ok(written) => written,
-        Err(need) => return Ok(Planned::Needs(need)),
-    };
-    let stmt = written.as_ref().unwrap_or(stmt);
-    let restated = restate::restated(ctx, stmt)?;
-    let stmt = restated.as_ref().unwrap_or(stmt);
-    let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);
-    planned.map(|planned| judged(ctx, stmt, planned))
 }
 
 /// What was planned, and what it may leave on its connections.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use pando_kernel::Clock;
-use pando_kernel::aside::Asides;
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
+use pando_kernel::own_session::OwnSession;
 use pando_kernel::{Alone, Error, Result, Value};
 
 use super::{MySql, SERVER_VERSION};
@@ -29,7 +29,7 @@ const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 pub(super) const LIMIT: &str = "sql_select_limit";
 pub(super) const ALL: u64 = u64::MAX;
 
-impl Asides for MySql {}
+impl OwnSession for MySql {}
 
 impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {

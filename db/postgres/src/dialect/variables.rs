@@ -2,8 +2,8 @@
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
 use pando_kernel::Clock;
-use pando_kernel::aside::{Aside, Asides};
 use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
+use pando_kernel::own_session::{Aside, OwnSession};
 use pando_kernel::roles::Roles;
 use pando_kernel::two_phase::Isolation;
 use pando_kernel::{Alone, Result, Value};
@@ -18,11 +18,19 @@ const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
 /// <https://www.postgresql.org/docs/current/sql-set-session-authorization.html>
 const AUTHORIZATION: &str = "session authorization";
 
-impl Asides for Postgres {
+impl OwnSession for Postgres {
     /// The cost of such a question, of which the planner knows little, looks as if compiling it were worth seconds.
     /// <https://www.postgresql.org/docs/current/jit-decision.html>
     fn aside(&self) -> Option<Aside> {
         Some(Aside { variable: "jit", sets: "SET jit = off", takes_back: "SET jit = DEFAULT" })
+    }
+
+    fn roles(&self) -> Option<&dyn pando_kernel::roles::Roles> {
+        Some(self)
+    }
+
+    fn notifications(&self) -> Option<&dyn pando_kernel::Notifications> {
+        Some(self)
     }
 }
 

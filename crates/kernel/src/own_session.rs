@@ -1,6 +1,9 @@
-//! What a server is told for one statement alone.
+//! What belongs to a session of a server: what it is told for one statement alone, whose rights count in it, what it is told by others.
 
 use std::fmt::Debug;
+
+use crate::notifications::Notifications;
+use crate::roles::Roles;
 
 /// A session variable of a server's that is set for a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,11 +16,21 @@ pub struct Aside {
     pub takes_back: &'static str,
 }
 
-/// What servers of a family are told for statements of Pando's own making.
-pub trait Asides: Send + Sync + Debug {
+/// What sessions of a family's servers have.
+pub trait OwnSession: Send + Sync + Debug {
     /// What a server is told before a question about its catalogue that is answered as one of all units, and what takes it back; `None` where that is
     /// nothing.
     fn aside(&self) -> Option<Aside> {
+        None
+    }
+
+    /// Whose rights may count beside those of who has logged in; `None` where a session is whoever it began as.
+    fn roles(&self) -> Option<&dyn Roles> {
+        None
+    }
+
+    /// How sessions tell each other over channels; `None` where there are none.
+    fn notifications(&self) -> Option<&dyn Notifications> {
         None
     }
 }
