@@ -100,30 +100,10 @@ pub(in crate::session) async fn start_local(
             return copy_out(session, stmt, own).await;
         }
         Kind::Load(_) => return copy::start_bulk(session, stmt).await.map(local),
-        Kind::Utility { verb, .. } if verb.starts_with("DISCARD") => {
-            reset::discard(session, verb).await?;
-        }
-        Kind::Utility { .. } if channels::is_meant(session, stmt) => {
-            Box::pin(channels::channel_verb(session, stmt)).await?;
-        }
-        // Elsewhere LISTEN is refused: nobody listens.
-        Kind::Utility { verb, .. } if verb.starts_with("UNLISTEN") => {
-            session.work.refuse_if_failed()?;
-            made::complete(session, "UNLISTEN");
-        }
-        Kind::Utility { verb, .. } if verb == "SET CONSTRAINTS" => {
-            return Box::pin(constraints::set_constraints(session, stmt)).await.map(local);
-        }
+        Kind::Utility { verb, .. } => return utility(session, stmt, verb).await,
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
-        Kind::Select(_) if Box::pin(into_variables::select_into(session, stmt, given)).await? => {}
-        Kind::Select(_) => {
-            if let Some(other) = into_table::instead(session, stmt, given)? {
-                return Ok(Local::Instead(Box::new(other)));
-            }
-            return set_config::set_config(session, stmt, given).await.map(local);
-        }
-        Kind::Utility { .. } => return maintain::maintain(session, stmt).await.map(local),
+        Kind::Select(_) => return select(session, stmt, given).await,
         Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {
             return match Box::pin(current_of::by_key(session, stmt, given)).await? {
                 Some(other) => Ok(Local::Instead(Box::new(other))),
@@ -138,6 +118,41 @@ pub(in crate::session) async fn start_local(
         | Kind::Opaque => return Ok(Local::OnUnits),
     }
     Ok(Local::Answered)
+}
+
+/// Statements of which only the verb is known.
+async fn utility(session: &mut Session, stmt: &Statement, verb: &str) -> Result<Local> {
+    let local = |is_answered| if is_answered { Local::Answered } else { Local::OnUnits };
+    if verb.starts_with("DISCARD") {
+        reset::discard(session, verb).await?;
+        return Ok(Local::Answered);
+    }
+    if channels::is_meant(session, stmt) {
+        Box::pin(channels::channel_verb(session, stmt)).await?;
+        return Ok(Local::Answered);
+    }
+    // Elsewhere LISTEN is refused: nobody listens.
+    if verb.starts_with("UNLISTEN") {
+        session.work.refuse_if_failed()?;
+        made::complete(session, "UNLISTEN");
+        return Ok(Local::Answered);
+    }
+    if verb == "SET CONSTRAINTS" {
+        return Box::pin(constraints::set_constraints(session, stmt)).await.map(local);
+    }
+    maintain::maintain(session, stmt).await.map(local)
+}
+
+/// Queries that give their row to variables or to a table, or set something.
+async fn select(session: &mut Session, stmt: &Statement, given: &Given) -> Result<Local> {
+    if Box::pin(into_variables::select_into(session, stmt, given)).await? {
+        return Ok(Local::Answered);
+    }
+    if let Some(other) = into_table::instead(session, stmt, given)? {
+        return Ok(Local::Instead(Box::new(other)));
+    }
+    let is_answered = set_config::set_config(session, stmt, given).await?;
+    Ok(if is_answered { Local::Answered } else { Local::OnUnits })
 }
 
 /// COPY TO the client.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
@@ -17,7 +17,7 @@ use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
 use crate::session::run::{describe, find_out, views};
 use crate::session::statement::{
-    administer, counters, into_table, into_variables, sequence_calls, set_for,
+    administer, counters, into_table, into_variables, sequence_calls, set_for, shard_sequences,
 };
 use crate::session::steps::in_steps;
 
@@ -182,7 +182,11 @@ async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> R
             let counted = Box::pin(counted).await?;
             describe::describe(session, &counted).await?
         }
-        described => described?,
+        Err(error) => match of_sequence(session, prepared, &error).await? {
+            Some(renamed) => describe::describe(session, &renamed).await?,
+            None => return Err(error),
+        },
+        Ok(described) => described,
     };
     match described {
         Described::Whole(description) => Ok(description),
@@ -191,6 +195,22 @@ async fn describe_on_units(session: &mut Session, prepared: &Arc<Prepared>) -> R
             in_steps::describe_in_steps(session, &live, prepared, *found).await
         }
     }
+}
+
+/// A query of a sequence that counts a column of a table in several shards, about the first shard's own.
+async fn of_sequence(
+    session: &mut Session,
+    prepared: &Prepared,
+    error: &Error,
+) -> Result<Option<Arc<Prepared>>> {
+    let Some(name) = shard_sequences::missed(&prepared.statement, error) else { return Ok(None) };
+    let live = session.place.live()?;
+    let renamed = shard_sequences::renamed(session, &live, &prepared.statement, name);
+    let renamed = Box::pin(renamed).await?;
+    Ok(renamed.map(|stmt| {
+        let text = Arc::clone(&stmt.text);
+        Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec()))
+    }))
 }
 
 /// The columns of a logic table, as an empty result.

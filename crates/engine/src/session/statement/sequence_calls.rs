@@ -100,12 +100,14 @@ pub(in crate::session) async fn describable(
         return Ok(None);
     }
     let calls = found(session, live, stmt, None).await?;
-    if calls.iter().all(|call| call.verb == Verb::Set) {
+    // A sequence is set by what a server is told, parameters among it; what is returned is a number, too.
+    let is_put = |call: &&Call| call.verb != Verb::Set || stmt.parameters == 0;
+    if !calls.iter().any(|call| is_put(&call)) {
         return Ok(None);
     }
     let put: Vec<_> = calls
         .iter()
-        .filter(|call| call.verb != Verb::Set)
+        .filter(is_put)
         .map(|call| Ok((call.span, literal(words(live)?, call, 0))))
         .collect::<Result<_>>()?;
     let stmt = with(session, live, stmt, &put)?;
