@@ -28,6 +28,8 @@ pub(crate) enum Checks {
 #[derive(Debug, Default)]
 pub(crate) struct UnitCatalog {
     known: RwLock<Known>,
+    /// What stands while somebody changes it.
+    latest_views: RwLock<Option<Arc<Views>>>,
     /// As `Known::epoch`, to be read without waiting.
     epoch: AtomicU64,
 }
@@ -117,8 +119,16 @@ impl UnitCatalog {
         known.tables = Some(Arc::new(found.tables));
         known.spellings = Some(Arc::new(found.spellings));
         known.sequences = Some(Arc::new(found.sequences));
-        known.views = Some(Arc::new(found.views));
+        let views = Arc::new(found.views);
+        *self.latest_views.write().unwrap_or_else(PoisonError::into_inner) =
+            Some(Arc::clone(&views));
+        known.views = Some(views);
         known.tables_at = Some(Instant::now());
+    }
+
+    /// The views that were found last, in whichever epoch.
+    pub(crate) fn latest_views(&self) -> Option<Arc<Views>> {
+        self.latest_views.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Remembers which table each index belongs to, unless a definition has changed since `epoch`.

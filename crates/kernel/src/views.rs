@@ -8,6 +8,15 @@ use std::sync::Arc;
 use crate::error::{Error, ServerError};
 use crate::route::UnitName;
 
+/// How long the query for views waits for who is changing one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// It fails soon.
+    Briefly,
+    /// As the session has set it: inside its transaction, which would end with the error.
+    AsSet,
+}
+
 /// How a family tells views.
 pub trait ViewTexts: Send + Sync + Debug {
     /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
@@ -15,7 +24,12 @@ pub trait ViewTexts: Send + Sync + Debug {
     /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
     /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
     /// nothing.
-    fn query(&self) -> String;
+    fn query(&self, waits: Waits) -> String;
+
+    /// Whether the query failed because somebody is changing what a view is made of.
+    fn is_being_changed(&self, _error: &Error) -> bool {
+        false
+    }
 
     /// What is said of a view over what is no longer there, where servers let it stand.
     fn invalid(&self, _database: &str, _view: &str) -> Option<ServerError> {

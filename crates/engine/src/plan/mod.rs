@@ -48,7 +48,7 @@ pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{computed_set, counted_rows, sequence_calls};
-use special::{missing, tell_calls, temporary};
+use special::{missing, own_counts, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
 pub(crate) use steps::insert_select::taken;
@@ -109,6 +109,9 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
             .map(|plan| Planned::Run(Box::new(plan)));
     }
     check::bound_to_one(ctx, &stmt.kind)?;
+    if let Some(need) = own_counts::check(ctx, stmt)? {
+        return Ok(Planned::Needs(need));
+    }
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     let alike = temporary::alike(ctx, stmt)?;

@@ -1,14 +1,14 @@
 //! How MySQL and MariaDB tell views.
 
 use pando_kernel::ServerError;
-use pando_kernel::views::ViewTexts;
+use pando_kernel::views::{ViewTexts, Waits};
 
 use super::MySql;
 use super::variables::ALL;
 
 impl ViewTexts for MySql {
     /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
-    fn query(&self) -> String {
+    fn query(&self, _waits: Waits) -> String {
         format!(
             "SELECT NULL, TABLE_NAME, 0 AS place, VIEW_DEFINITION, CHECK_OPTION <> 'NONE', IS_UPDATABLE = 'YES', \
              DATABASE() FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() \

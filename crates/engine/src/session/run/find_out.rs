@@ -8,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::{LONG, Runtime, aside};
-use pando_kernel::views::{Taken, Views};
+use pando_kernel::views::{Taken, Views, Waits};
 use pando_kernel::{Effectful, Effects, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
@@ -246,14 +246,24 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
 
 /// The views over several actual tables, where there may be any.
 async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<Views> {
-    let query = live.database.dialect.views().map(pando_kernel::views::ViewTexts::query);
-    let Some(query) = query.filter(|_| plan::are_possible(&live.database)) else {
+    let dialect = Arc::clone(&live.database.dialect);
+    let Some(texts) = dialect.views().filter(|_| plan::are_possible(&live.database)) else {
         return Ok(Views::new());
     };
     let mut found: Vec<plan::Stored> = Vec::new();
     for unit in &live.database.units {
         let begin = found.len();
-        for row in ask::ask(session, live, unit, &query).await? {
+        let is_inside = session.work.transaction().units().iter().any(|held| *held == *unit);
+        let query = texts.query(if is_inside { Waits::AsSet } else { Waits::Briefly });
+        let rows = match ask::ask(session, live, unit, &query).await {
+            Err(error) if texts.is_being_changed(&error) => {
+                // What is not committed is not seen yet: views are what they were.
+                let before = session.work.catalog(live).latest_views();
+                return before.map(|views| (*views).clone()).ok_or(error);
+            }
+            rows => rows?,
+        };
+        for row in rows {
             let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] =
                 &row[..]
             else {

@@ -1,0 +1,85 @@
+//! Statements that would have each shard's server count a column by itself, though it is one table's: refused.
+
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::route::Need;
+use pando_sql::Span;
+use pando_sql::ast::{ColumnAssignment, Insert, Kind, Node, ObjectName, Statement, TableFactor};
+
+/// Looks at what a statement leaves to servers to count. `Some` asks for what must be known first.
+///
+/// # Errors
+/// `Refused` where the shards' numbers would meet.
+pub(in crate::plan) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
+    if let Kind::Update(update) = &stmt.kind
+        && let [TableFactor::Table(table), ..] = &update.tables[..]
+    {
+        return assigned(ctx, &table.name, &update.assignments);
+    }
+    let Kind::Insert(insert) = &stmt.kind else { return Ok(None) };
+    if let Some(conflict) = &insert.on_conflict
+        && let Some(need) = assigned(ctx, &insert.table.name, &conflict.assignments)?
+    {
+        return Ok(Some(need));
+    }
+    if !overrides(stmt, insert) || !is_split(ctx, &insert.table.name) {
+        return Ok(None);
+    }
+    counted(ctx, &insert.table.name, |_| true, "OVERRIDING USER VALUE", "leave the column out")
+}
+
+/// Whether an INSERT has the server count instead of taking its values.
+fn overrides(stmt: &Statement, insert: &Insert) -> bool {
+    let names = insert.columns_span.end.max(insert.table.span.end);
+    let rest = Span::new(names, u32::try_from(stmt.text.len()).unwrap_or(u32::MAX));
+    let mut words = rest.of(&stmt.text).split_ascii_whitespace();
+    let is = |word: Option<&str>, expected: &str| {
+        word.is_some_and(|word| word.eq_ignore_ascii_case(expected))
+    };
+    is(words.next(), "OVERRIDING") && is(words.next(), "USER")
+}
+
+fn assigned(
+    ctx: &Context<'_>,
+    table: &ObjectName,
+    assignments: &[ColumnAssignment],
+) -> Result<Option<Need>> {
+    let defaults: Vec<&str> = assignments
+        .iter()
+        .filter(|one| matches!(one.value.node, Node::Default))
+        .filter_map(|one| one.column.parts.last().map(|name| name.value.as_str()))
+        .collect();
+    if defaults.is_empty() || !is_split(ctx, table) {
+        return Ok(None);
+    }
+    let is_set = |column: &str| defaults.iter().any(|name| name.eq_ignore_ascii_case(column));
+    counted(ctx, table, is_set, "DEFAULT", "set it to numbers of your own")
+}
+
+fn counted(
+    ctx: &Context<'_>,
+    table: &ObjectName,
+    is_meant: impl Fn(&str) -> bool,
+    what: &str,
+    instead: &str,
+) -> Result<Option<Need>> {
+    let key = table.key();
+    let Some(known) = ctx.catalog.columns(&key) else { return Ok(Some(Need::Columns(key))) };
+    match known.iter().find(|column| column.auto_increment && is_meant(&column.name)) {
+        None => Ok(None),
+        Some(column) => Err(Error::unsupported(
+            30001,
+            format!(
+                "by {what} each shard of `{key}` would count `{}` by itself, and numbers would come twice",
+                column.name
+            ),
+            instead,
+        )),
+    }
+}
+
+fn is_split(ctx: &Context<'_>, table: &ObjectName) -> bool {
+    let key = table.key();
+    let mut tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    tables.any(|known| known.nodes.len() > 1 && known.name.eq_ignore_ascii_case(&key))
+}
