@@ -6,6 +6,7 @@ pub(crate) mod counted_rows;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
 pub(crate) mod sequence_calls;
+pub(in crate::plan) mod sequence_homes;
 pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
 pub(in crate::plan) mod tell_calls;
