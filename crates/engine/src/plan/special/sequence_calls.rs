@@ -496,6 +496,27 @@ pub(crate) fn wanting(
     Ok(wanting)
 }
 
+/// The sequences, by the names that servers give them, that count for rows of an INSERT.
+pub(crate) fn left(
+    ctx: &Context<'_>,
+    insert: &Insert,
+    text: &str,
+) -> std::result::Result<Vec<String>, Need> {
+    let name = |table: &str, column: &str| format!("{table}_{column}_seq");
+    if let InsertSource::Values { .. } = insert.source {
+        let wanting = wanting(ctx, insert, text)?;
+        return Ok(wanting.iter().map(|column| name(&column.table, &column.column)).collect());
+    }
+    let table = insert.table.name.key();
+    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
+    let is_listed = |own: &str| match &insert.columns {
+        Some(listed) => listed.iter().any(|name| name.value.eq_ignore_ascii_case(own)),
+        None => !matches!(insert.source, InsertSource::Default),
+    };
+    let counted = known.iter().filter(|column| column.auto_increment && !is_listed(&column.name));
+    Ok(counted.map(|column| name(&table, &column.name)).collect())
+}
+
 /// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.
 ///
 /// # Errors
