@@ -29,8 +29,7 @@ use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids};
-use crate::session::statement::counters;
+use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids, uncounted};
 
 impl Verb {
     /// Of a planned statement.
@@ -45,7 +44,7 @@ impl Verb {
         let Run { live, stmt, plan } = run;
         let kind = &stmt.kind;
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
-        counters::note_uncounted(session, live, stmt).await?;
+        uncounted::note_uncounted(session, live, stmt).await?;
         Ok(Self {
             gives_keys: given.first_number == 0
                 && insert_keys::gives_keys(session, live, stmt, given).await?,
