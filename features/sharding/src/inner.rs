@@ -39,6 +39,7 @@ pub(crate) fn there(
     let own = match kind {
         InnerKind::Index => &own.indexes,
         InnerKind::Constraint => &own.constraints,
+        InnerKind::Sequence | InnerKind::SequenceText => return None,
     };
     let ours = inner_name(name, &table.actual);
     let beside = is_shown_as_it_is(name, table).then(|| name.to_owned());
@@ -51,7 +52,7 @@ fn is_plain(table: &TableName) -> bool {
 }
 
 /// Servers begin the names that they make with the table's: `t_0_pkey` is `t_pkey` to the client.
-fn made(name: &str, table: &TableName) -> Option<String> {
+pub(crate) fn made(name: &str, table: &TableName) -> Option<String> {
     let (start, rest) = name.split_at_checked(table.logic.len())?;
     let is_made = start.eq_ignore_ascii_case(&table.logic) && rest.starts_with('_');
     is_made.then(|| format!("{}{rest}", table.actual))

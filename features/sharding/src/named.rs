@@ -3,6 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
+use pando_kernel::Value;
 use pando_kernel::feature::{Context, Names};
 use pando_kernel::route::{Need, Route, TableName, Target, UnitName, Units};
 use pando_sql::ast::{
@@ -99,7 +100,11 @@ fn defined(namer: &Namer<'_>, define: &Define, edits: &mut Edits) {
         namer.missing(at, &define.index_columns, edits);
     }
     for inner in &define.inner_names {
-        namer.name(&inner.name, inner.kind, edits);
+        match inner.kind {
+            InnerKind::Index | InnerKind::Constraint => namer.name(&inner.name, inner.kind, edits),
+            InnerKind::Sequence => namer.sequence(&inner.name, edits),
+            InnerKind::SequenceText => namer.sequence_text(&inner.name, edits),
+        }
     }
 }
 
@@ -129,6 +134,29 @@ impl<'a> Namer<'a> {
         let given = || is_ours.then(|| inner::given(&name.value, self.table, self.part));
         if let Some(own) = there.or_else(given) {
             edits.replace(name.span, spelled(self.ctx, name, &own));
+        }
+    }
+
+    /// The sequence of a column, by the name that a server gives it, is each table's own.
+    fn sequence(&self, name: &Ident, edits: &mut Edits) {
+        if let Some(own) = inner::made(&name.value, self.table) {
+            edits.replace(name.span, spelled(self.ctx, name, &own));
+        }
+    }
+
+    /// The same in a string, behind its schema.
+    fn sequence_text(&self, text: &Ident, edits: &mut Edits) {
+        let (schema, name) = match text.value.strip_suffix('"') {
+            Some(quoted) => quoted.rsplit_once('"').unwrap_or(("", quoted)),
+            None => text.value.rsplit_once('.').unwrap_or(("", &text.value)),
+        };
+        let folds = !text.value.ends_with('"');
+        let name = if folds { name.to_lowercase() } else { name.to_owned() };
+        if let Some(own) = inner::made(&name, self.table) {
+            let schema = schema.strip_suffix('.').unwrap_or(schema);
+            let dot = if schema.is_empty() { "" } else { "." };
+            let own = format!("{schema}{dot}{}", self.ctx.dialect.quote(&own));
+            edits.replace(text.span, self.ctx.dialect.literal(&Value::Text(own)));
         }
     }
 

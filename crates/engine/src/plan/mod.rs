@@ -79,7 +79,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
             };
             missing::is_spelled(ctx, stmt)?;
             let planned = planned(ctx, stmt, purpose)
-                .and_then(|planned| sequence_calls::at_home(ctx, stmt, planned))
+                .and_then(|planned| special::sequence_homes::at_home(ctx, stmt, planned))
                 .or_else(|error| in_steps(ctx, stmt, error))
                 .and_then(|planned| tell_calls::as_often(ctx, stmt, planned));
             let planned =

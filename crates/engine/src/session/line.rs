@@ -148,7 +148,10 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
     }
     if bring::gives_away(stmt) {
         let live = session.place.live()?;
-        Box::pin(bring::bring(session, &live, stmt, given)).await?;
+        let left = Box::pin(bring::bring(session, &live, stmt, given)).await?;
+        if let Some(left) = left {
+            return run_counted(session, &left, &mut shard_sequences::given_of(given)).await;
+        }
     }
     run_counted(session, stmt, given).await
 }

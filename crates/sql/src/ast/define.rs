@@ -61,6 +61,10 @@ pub enum InnerKind {
     Index,
     /// CONSTRAINT name.
     Constraint,
+    /// A sequence: SEQUENCE NAME name.
+    Sequence,
+    /// The string that names a sequence in a default, with its schema: nextval('name').
+    SequenceText,
 }
 
 /// A column of CREATE TABLE.

@@ -223,6 +223,13 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Whether this word was taken last.
+    pub(super) fn is_behind_word(&self, word: &str) -> bool {
+        let before = self.text.get(..self.end() as usize).unwrap_or_default();
+        let at = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        before.get(at..).is_some_and(|last| last.eq_ignore_ascii_case(word))
+    }
+
     /// The next token is this operator or punctuation.
     #[inline]
     pub(super) fn is_symbol(&self, symbol: &str) -> bool {

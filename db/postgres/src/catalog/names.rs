@@ -161,18 +161,20 @@ impl<'a> Names<'a> {
         Around { before, behind: ")::pg_catalog.text AS n) n)".to_owned() }
     }
 
-    /// What stands around an expression so that tables in its text get their logic names. `label` is the name of the result's column.
+    /// What stands around an expression so that tables in its text get their logic names, in quotes where the server would write them so. `label` is the name
+    /// of the result's column.
     pub(super) fn around_definition(&self, label: &str) -> Around {
         let before = format!(
-            "(SELECT pg_catalog.string_agg(coalesce((SELECT {} {}), t.w), '' ORDER BY t.o) AS {} \
-             FROM (SELECT r.w[1] AS w, r.o FROM pg_catalog.regexp_matches((",
-            renamed("t.w", "p"),
-            self.longest("t.w", "SELECT t.w UNION ALL "),
+            "(SELECT pg_catalog.string_agg(coalesce((SELECT CASE WHEN n.n = t.n THEN t.w ELSE pg_catalog.quote_ident(n.n) END \
+             FROM (SELECT {} {}) n(n)), t.w), '' ORDER BY t.o) AS {} FROM (SELECT r.w[1] AS w, r.o, \
+             CASE WHEN pg_catalog.left(r.w[1], 1) = '\"' THEN pg_catalog.replace(pg_catalog.btrim(r.w[1], '\"'), '\"\"', '\"') \
+             ELSE r.w[1] END AS n FROM pg_catalog.regexp_matches((",
+            renamed("t.n", "p"),
+            self.longest("t.n", "SELECT t.n UNION ALL "),
             Postgres.quote(label),
         );
         // A literal is a value, whatever stands in it, unless it is a name: `nextval('t_0_id_seq'::regclass)`.
-        let words =
-            "(?!''::regclass)''(?:[^'']|'''')*''(?!::regclass)|[[:alnum:]_$]+|[^[:alnum:]_$'']+|''";
+        let words = "(?!''::regclass)''(?:[^'']|'''')*''(?!::regclass)|\"(?:[^\"]|\"\")*\"|[[:alnum:]_$]+|[^[:alnum:]_$''\"]+|''|\"";
         let behind = format!(")::pg_catalog.text, '{words}', 'g') WITH ORDINALITY r(w, o)) t)");
         Around { before, behind }
     }

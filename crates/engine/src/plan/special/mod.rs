@@ -7,6 +7,7 @@ pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
 pub(in crate::plan) mod own_counts;
 pub(crate) mod sequence_calls;
+pub(in crate::plan) mod sequence_homes;
 pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
 pub(in crate::plan) mod tell_calls;

@@ -12,10 +12,10 @@ use pando_sql::ast::{
     Expr, Function, Insert, InsertRow, InsertSource, Kind, Literal, Node, Query, QueryBody,
     SelectItem, Statement,
 };
-use pando_sql::{Edits, Span, tokenize, visit};
+use pando_sql::{Edits, Span, visit};
 
 use crate::plan::about::writer_of;
-use crate::plan::{Planned, labels, rewrite};
+use crate::plan::{labels, rewrite};
 
 use super::catalogue::tables;
 use super::counted_rows;
@@ -143,7 +143,8 @@ fn named(
     {
         return Ok(Some(named));
     }
-    let name = match text(argument).or_else(|| bound(ctx, argument)) {
+    let dotted = text(argument).or_else(|| bound(ctx, argument));
+    let name = match dotted {
         Some(text) => last_part(text),
         None if is_unbound(ctx, argument) => return Ok(None),
         None if ctx.dialect.error_fails_transaction() => {
@@ -164,7 +165,7 @@ fn named(
     let home = home.map(|unit| writer_of(ctx.database, Arc::clone(unit)));
     Ok(match home {
         Some(home) => Some(Named { key, written: written.to_owned(), home, is_renamed: false }),
-        None => of_first_shard(ctx, known, key),
+        None => of_first_shard(ctx, known, schema(dotted.unwrap_or_default()), key),
     })
 }
 
@@ -204,7 +205,7 @@ impl<'a> Serial<'a> {
     ) -> Option<Named> {
         let table = ctx.dialect.syntax().table_key(&last_part(self.table));
         let key = format!("{table}_{}_seq", self.column);
-        if let Some(named) = of_first_shard(ctx, known, key.clone()) {
+        if let Some(named) = of_first_shard(ctx, known, schema(self.table), key.clone()) {
             return Some(named);
         }
         let tables = ctx.catalog.tables()?;
@@ -240,14 +241,16 @@ pub(crate) struct Actual {
     pub(crate) home: UnitName,
 }
 
-/// The sequence of a table's first shard, named as one server would name the table's.
+/// The sequence of a table's first shard, named as one server would name the table's, behind its schema as it is written.
 fn of_first_shard(
     ctx: &Context<'_>,
     known: &HashMap<String, Vec<UnitName>>,
+    schema: &str,
     key: String,
 ) -> Option<Named> {
     let Actual { name, home } = shard_of(ctx, known, &key)?;
-    let written = ctx.dialect.literal(&Value::Text(ctx.dialect.quote(&name)));
+    let written = format!("{schema}{}", ctx.dialect.quote(&name));
+    let written = ctx.dialect.literal(&Value::Text(written));
     Some(Named { key, written, home, is_renamed: true })
 }
 
@@ -272,7 +275,8 @@ pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
     let key = |name: &str| ctx.dialect.syntax().table_key(name);
     let table = tables(ctx.database).find(|table| key(&table.name) == filled.table)?;
     let node = table.nodes.first()?;
-    let names = [&*node.table, &node.table.to_lowercase()].map(|name| ctx.dialect.quote(name));
+    let quoted = |name: &str| format!("{}{}", filled.schema, ctx.dialect.quote(name));
+    let names = [&*node.table, &node.table.to_lowercase()].map(quoted);
     Some(Named {
         key: format!("{}_{}_seq", filled.table, filled.column),
         written: words.counter(&names, &filled.column)?,
@@ -292,7 +296,7 @@ fn text(expr: &Expr) -> Option<&str> {
 }
 
 /// The last name of a dotted one, as it is looked up.
-fn last_part(dotted: &str) -> String {
+pub(super) fn last_part(dotted: &str) -> String {
     let (mut part, mut quote) = (String::new(), None);
     for letter in dotted.trim().chars() {
         match (quote, letter) {
@@ -304,6 +308,20 @@ fn last_part(dotted: &str) -> String {
         }
     }
     part.trim().to_owned()
+}
+
+/// The name before the last one of a dotted one, as it is written and with its dot; empty where there is none.
+fn schema(dotted: &str) -> &str {
+    let mut is_quoted = false;
+    let mut dots = [0, 0];
+    for (at, letter) in dotted.char_indices() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '.' if !is_quoted => dots = [dots[1], at + 1],
+            _ => {}
+        }
+    }
+    dotted.get(dots[0]..dots[1]).unwrap_or_default()
 }
 
 /// Where a statement evaluates what.
@@ -439,6 +457,8 @@ pub(crate) struct Filled {
     /// The logic table's key.
     pub(crate) table: String,
     pub(crate) column: String,
+    /// The table's schema as it is written, with its dot; empty where none is.
+    pub(crate) schema: String,
     /// By rows, whether they leave it.
     pub(crate) rows: Vec<bool>,
     /// One for each row that leaves it.
@@ -469,10 +489,32 @@ pub(crate) fn wanting(
         let rows: Vec<bool> = rows.iter().map(is_left).collect();
         if rows.contains(&true) {
             let (table, column) = (table.clone(), column.name.clone());
-            wanting.push(Filled { table, column, rows, numbers: Vec::new() });
+            let schema = schema(insert.table.name.span.of(text)).to_owned();
+            wanting.push(Filled { table, column, schema, rows, numbers: Vec::new() });
         }
     }
     Ok(wanting)
+}
+
+/// The sequences, by the names that servers give them, that count for rows of an INSERT.
+pub(crate) fn left(
+    ctx: &Context<'_>,
+    insert: &Insert,
+    text: &str,
+) -> std::result::Result<Vec<String>, Need> {
+    let name = |table: &str, column: &str| format!("{table}_{column}_seq");
+    if let InsertSource::Values { .. } = insert.source {
+        let wanting = wanting(ctx, insert, text)?;
+        return Ok(wanting.iter().map(|column| name(&column.table, &column.column)).collect());
+    }
+    let table = insert.table.name.key();
+    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
+    let is_listed = |own: &str| match &insert.columns {
+        Some(listed) => listed.iter().any(|name| name.value.eq_ignore_ascii_case(own)),
+        None => !matches!(insert.source, InsertSource::Default),
+    };
+    let counted = known.iter().filter(|column| column.auto_increment && !is_listed(&column.name));
+    Ok(counted.map(|column| name(&table, &column.name)).collect())
 }
 
 /// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.
@@ -513,79 +555,4 @@ pub(crate) fn filled(
     }
     edits.replace(Span::at(insert.columns_span.end), head);
     Ok(Ok(Some(edits.apply(&stmt.text))))
-}
-
-/// Refuses what would have units count that are not the sequence's home: what is left of calls is evaluated where rows are.
-///
-/// # Errors
-/// `SpansShards`, by which other ways are tried.
-pub(in crate::plan) fn at_home(
-    ctx: &Context<'_>,
-    stmt: &Statement,
-    planned: Planned,
-) -> Result<Planned> {
-    if !stmt.counts || matches!(planned, Planned::Needs(_)) {
-        return Ok(planned);
-    }
-    if let Kind::Define(_) = stmt.kind {
-        return defaults_at_home(ctx, stmt, planned);
-    }
-    let calls = match calls(ctx, stmt)? {
-        Ok(calls) => calls,
-        Err(need) => return Ok(Planned::Needs(need)),
-    };
-    let mut counting = calls.iter().filter(|call| call.verb != Verb::Current);
-    let away = counting.find_map(|call| {
-        let named = call.sequence.as_ref()?;
-        let is_there = match &planned {
-            Planned::Run(plan) => plan.units.iter().all(|unit| unit.target.unit == named.home),
-            Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_) => false,
-        };
-        (!is_there).then_some(named)
-    });
-    match away {
-        None => Ok(planned),
-        Some(named) => Err(Error::spans_shards(
-            30001,
-            format!(
-                "sequence `{}` counts on storage unit `{}`, and this statement would take its numbers row by row elsewhere",
-                named.key, named.home
-            ),
-            "take the numbers first: INSERT … SELECT nextval(…), …, or SELECT nextval(…) FROM generate_series(1, n)",
-        )),
-    }
-}
-
-/// Refuses a table whose default would count where its sequence is not.
-fn defaults_at_home(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Result<Planned> {
-    let Planned::Run(plan) = &planned else { return Ok(planned) };
-    let (true, Ok(tokens)) =
-        (ctx.database.units.len() > 1, tokenize(&stmt.text, ctx.dialect.syntax()))
-    else {
-        return Ok(planned);
-    };
-    let words: Vec<&str> = tokens.list.iter().map(|token| token.span.of(&stmt.text)).collect();
-    for three in words.windows(3) {
-        let [called, "(", name] = three else { continue };
-        if !called.eq_ignore_ascii_case("nextval") {
-            continue;
-        }
-        let key = ctx.dialect.syntax().table_key(&last_part(name.trim_matches('\'')));
-        let units = match standing(ctx, &key) {
-            Ok(units) => units,
-            Err(need) => return Ok(Planned::Needs(need)),
-        };
-        let away = plan.units.iter().find(|unit| !units.contains(&unit.target.unit));
-        if let (Some(home), Some(away)) = (units.first(), away) {
-            return Err(Error::unsupported(
-                30001,
-                format!(
-                    "sequence `{key}` counts on storage unit `{home}`, and a default cannot ask for its numbers on `{}`",
-                    away.target.unit
-                ),
-                "give it to the table first: ALTER SEQUENCE … OWNED BY table.column; or use serial",
-            ));
-        }
-    }
-    Ok(planned)
 }

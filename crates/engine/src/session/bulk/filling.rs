@@ -251,7 +251,7 @@ pub(in crate::session) async fn moves(
 /// The last line has come: the session is told the last number of a sequence, and the first that was counted.
 pub(in crate::session) fn ends(session: &mut Session, copy: &mut CopyIn) {
     if let Some(Filling::Counted { first, .. }) = &copy.filling {
-        copy.verb.key = *first;
+        copy.verb.key = Some(*first).filter(|first| *first != 0);
     }
     if let Some(Filling::Numbered { sequence, last: Some(last), .. }) = &copy.filling {
         let database = &copy.live.database.name;

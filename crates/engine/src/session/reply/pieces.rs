@@ -139,8 +139,9 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) recounts: Vec<Arc<Counted>>,
     /// It returns rows, and changes others in its WITH.
     pub(in crate::session) changes: bool,
-    /// First generated key, when it is a number.
-    pub(in crate::session) key: u64,
+    /// The first of the keys that were made for its rows, where they are numbers: 0 where the others do not follow it, as clients would count on. `None` where the
+    /// server tells the key.
+    pub(in crate::session) key: Option<u64>,
     /// The rows of an INSERT that changes those which are there.
     pub(in crate::session) upserts: Option<u64>,
     /// It gives its rows' keys itself: the one the server tells is no generated one.

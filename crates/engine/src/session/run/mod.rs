@@ -22,5 +22,6 @@ pub(in crate::session) mod planning;
 pub(in crate::session) mod ready;
 pub(in crate::session) mod start;
 pub(in crate::session) mod template;
+pub(in crate::session) mod uncounted;
 pub(in crate::session) mod views;
 pub(in crate::session) mod without_units;

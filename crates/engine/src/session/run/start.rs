@@ -29,7 +29,7 @@ use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids};
+use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids, uncounted};
 
 impl Verb {
     /// Of a planned statement.
@@ -44,6 +44,7 @@ impl Verb {
         let Run { live, stmt, plan } = run;
         let kind = &stmt.kind;
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
+        uncounted::note_uncounted(session, live, stmt).await?;
         Ok(Self {
             gives_keys: given.first_number == 0
                 && insert_keys::gives_keys(session, live, stmt, given).await?,
@@ -54,7 +55,7 @@ impl Verb {
                 true => counted_tables::concerned(session, live, stmt),
                 false => Vec::new(),
             },
-            key: if given.first_number == 0 { first_key(plan) } else { given.first_number },
+            key: Some(given.first_number).filter(|first| *first != 0).or_else(|| first_key(plan)),
             upserts: upserts(kind),
             changes: plan::changes_in_with(kind),
             calculates: calculates(kind),
@@ -323,8 +324,8 @@ pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
     changes.then_some(rows.len() as u64)
 }
 
-/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
-pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it. `None` where none is a number.
+pub(in crate::session) fn first_key(plan: &Plan) -> Option<u64> {
     let number = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),
         Value::UInt(n) => Some(*n),
@@ -336,7 +337,7 @@ pub(in crate::session) fn first_key(plan: &Plan) -> u64 {
         | Value::Bytes(_) => None,
     };
     let mut numbers = plan.keys.iter().flat_map(|keys| &keys.values).filter_map(number);
-    let Some(first) = numbers.next() else { return 0 };
+    let first = numbers.next()?;
     let follow = numbers.zip(1..).all(|(own, after)| first.checked_add(after) == Some(own));
-    if follow { first } else { 0 }
+    Some(if follow { first } else { 0 })
 }

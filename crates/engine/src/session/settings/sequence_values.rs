@@ -12,6 +12,8 @@ pub(in crate::session) struct SequenceValues {
     told: HashMap<(String, String), Option<i64>>,
     /// The sequence that gave a number last.
     last: Option<(String, String)>,
+    /// A storage unit may have given numbers to rows that the session has inserted since the beginning.
+    has_inserted: bool,
 }
 
 /// What is known of a session's current number.
@@ -32,6 +34,12 @@ impl SequenceValues {
         self.last = Some((database.to_owned(), sequence.to_owned()));
     }
 
+    /// It inserts rows, which storage units may count. Returns whether it was told any number before.
+    pub(in crate::session) fn inserts(&mut self) -> bool {
+        self.has_inserted = true;
+        self.last.is_some()
+    }
+
     /// It has set a sequence, which says nothing of the one that gave a number last.
     pub(in crate::session) fn set(&mut self, database: &str, sequence: &str, number: Option<i64>) {
         if self.told.len() >= MOST {
@@ -47,6 +55,7 @@ impl SequenceValues {
         match known {
             Some(Some(number)) => Current::Told(*number),
             Some(None) => Current::Unseen,
+            None if self.has_inserted => Current::Unseen,
             None => Current::Untold,
         }
     }
@@ -55,6 +64,7 @@ impl SequenceValues {
     pub(in crate::session) fn forget(&mut self) {
         self.told.clear();
         self.last = None;
+        self.has_inserted = false;
     }
 }
 
@@ -76,5 +86,7 @@ mod tests {
         assert_eq!(values.current("d", None), Current::Unseen);
         values.forget();
         assert_eq!(values.current("d", Some("s")), Current::Untold);
+        assert!(!values.inserts());
+        assert_eq!(values.current("d", Some("s")), Current::Unseen);
     }
 }

@@ -190,8 +190,8 @@ fn literals(
                     Current::Unseen => {
                         return Err(Error::unsupported(
                             30001,
-                            "the session's current number was given by a statement that counts row by row, or set by one that computes it",
-                            "ask for the numbers by themselves: SELECT nextval(…)",
+                            "the session's current number was given by a storage unit, row by row or to a table that it counts alone, or set by a statement that computes it",
+                            "use INSERT … RETURNING, or ask for the numbers by themselves: SELECT nextval(…)",
                         ));
                     }
                 }

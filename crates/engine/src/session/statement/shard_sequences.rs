@@ -52,14 +52,17 @@ pub(in crate::session) async fn renamed(
     let Some(actual) = found.await? else { return Ok(None) };
     let dialect = Arc::clone(&live.database.dialect);
     let mut edits = Edits::default();
+    // The schema that it is written with is the shards', and a dump's session looks nowhere else.
+    let Some(last) = name.parts.last() else { return Ok(None) };
     let mut written = dialect.quote(&actual.name);
     let has_alias = visit::tables(&stmt.kind).iter().any(|found| {
         found.name.span == name.span && found.table.is_some_and(|table| table.alias.is_some())
     });
     if matches!(stmt.kind, Kind::Select(_)) && !has_alias {
-        written = format!("{written} AS {}", dialect.quote(&key));
+        let shown = if last.quoted { &last.value } else { &key };
+        written = format!("{written} AS {}", dialect.quote(shown));
     }
-    edits.replace(name.span, written);
+    edits.replace(last.span, written);
     let text = edits.apply(&stmt.text);
     let mut renamed = pando_sql::parse(&text, dialect.syntax()).map_err(plan::unread)?;
     renamed.hints.push(("DATA_SOURCE_NAME".to_owned(), actual.home.to_string()));

@@ -1,14 +1,24 @@
 //! Expressions of a definition: what its columns are qualified with, as far as it can be told without reading them.
 
-use crate::ast::Define;
+use crate::ast::{Define, InnerKind, InnerName};
 use crate::keyword::Keyword;
 use crate::parse::Result;
 use crate::parse::parser::{Mark, Parser};
+use crate::token::TokenKind;
 
 impl Parser<'_> {
     /// A bracketed group, whatever stands inside.
     pub(super) fn expression_group(&mut self, define: &mut Define) -> Result<()> {
         let from = self.mark();
+        if self.colons() && self.is_behind_word("nextval") {
+            self.advance();
+            let token = self.token();
+            if token.kind == TokenKind::String {
+                let (name, kind) = (self.ident_of(token), InnerKind::SequenceText);
+                define.inner_names.push(InnerName { name, kind });
+            }
+            self.rewind(from);
+        }
         self.skip_group()?;
         self.keep_qualified(define, from)
     }
@@ -28,6 +38,14 @@ impl Parser<'_> {
         self.rewind(from);
         let mut may_be = true;
         while self.start() < end {
+            if self.colons() && self.is_word("sequence") && self.is_word_at(1, "name") {
+                self.skip(2);
+                let name = self.object_name("a sequence")?;
+                let last = name.parts.into_iter().last();
+                let inner = |name| InnerName { name, kind: InnerKind::Sequence };
+                define.inner_names.extend(last.map(inner));
+                continue;
+            }
             if !self.is_identifier() {
                 may_be = !self.is_symbol("::") && !self.is_any(&[AS, COLLATE]);
                 self.advance();

@@ -210,13 +210,14 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
     }
     // An upsert that has found its row has not used the key that was made for it.
     let is_used = verb.upserts.is_none_or(|rows| done.affected == Some(rows));
-    if verb.key != 0 && is_used {
-        done.last_insert_id = verb.key;
+    if let Some(key) = verb.key.filter(|_| is_used) {
+        done.last_insert_id = key;
     }
     if verb.upserts.is_some() {
         find_upserted(&mut done);
     }
-    if done.last_insert_id != 0 && !verb.gives_keys {
+    let is_told = done.last_insert_id != 0 || verb.key == Some(0) && is_used;
+    if is_told && !verb.gives_keys {
         session.place.facts_mut().last_insert_id = done.last_insert_id;
     }
     let affected = done.affected.unwrap_or(0);
