@@ -1,7 +1,6 @@
 //! Functions and casts that take or give names and numbers of relations.
 
 use pando_kernel::dialect::Language;
-use pando_kernel::error::{Error, Result};
 use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Kind, Literal, Node, ObjectName, Query, QueryBody, SelectItem,
@@ -73,10 +72,6 @@ const RELATION_ARGUMENT: &[(&str, usize)] = &[
 /// Those of them that take the name as text, not as a number.
 const BY_TEXT: &[&str] = &["pg_get_serial_sequence", "to_regclass"];
 
-/// Those of them that tell how much room a table takes: that of all its parts, which several storage units may hold.
-const SIZES: &[&str] =
-    &["pg_indexes_size", "pg_relation_size", "pg_table_size", "pg_total_relation_size"];
-
 /// Functions with an optional user in front of the relation, by their number of arguments with one.
 const WITH_USER: &[(&str, usize)] = &[
     ("has_any_column_privilege", 3),
@@ -89,11 +84,11 @@ const WITH_USER: &[(&str, usize)] = &[
 const DATABASE_ARGUMENT: &[(&str, usize)] =
     &[("has_database_privilege", 3), ("pg_database_size", usize::MAX)];
 
-fn name_of(call: &Function) -> &str {
+pub(super) fn name_of(call: &Function) -> &str {
     call.name.parts.last().map_or("", |part| part.value.as_str())
 }
 
-fn relation_argument(call: &Function) -> Option<&Expr> {
+pub(super) fn relation_argument(call: &Function) -> Option<&Expr> {
     let name = name_of(call);
     let (_, at) = RELATION_ARGUMENT.iter().find(|(known, _)| *known == name)?;
     let user = WITH_USER.contains(&(name, call.arguments.len()));
@@ -101,7 +96,7 @@ fn relation_argument(call: &Function) -> Option<&Expr> {
 }
 
 /// Whether the type is `regclass`.
-fn is_regclass(text: &str) -> bool {
+pub(super) fn is_regclass(text: &str) -> bool {
     is_alias(text, "regclass")
 }
 
@@ -156,7 +151,7 @@ const NAMES: &[&str] = &[
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-fn is_computed_name(expr: &Expr, text: &str) -> bool {
+pub(super) fn is_computed_name(expr: &Expr, text: &str) -> bool {
     let is_known = |name: &ObjectName| {
         name.parts.last().is_some_and(|part| NAMES.contains(&part.value.as_str()))
     };
@@ -208,7 +203,7 @@ pub(super) fn bound_number(expr: &Expr, parameters: &[Parameter]) -> Option<u64>
 }
 
 /// What is known of the parameter that names a relation.
-enum Given<'a> {
+pub(super) enum Given<'a> {
     Name(&'a str),
     Number(u64),
     /// NULL, or not bound yet.
@@ -220,7 +215,10 @@ enum Given<'a> {
     clippy::wildcard_enum_match_arm,
     reason = "a filter: every other variant is not what is looked for"
 )]
-fn bound<'a>(expr: &Expr, parameters: Option<&'a [Parameter]>) -> Option<(usize, Given<'a>)> {
+pub(super) fn bound<'a>(
+    expr: &Expr,
+    parameters: Option<&'a [Parameter]>,
+) -> Option<(usize, Given<'a>)> {
     let index = match &expr.node {
         Node::Nested(inner) | Node::Cast { operand: inner, .. } => return bound(inner, parameters),
         Node::Parameter(index) => *index as usize,
@@ -251,7 +249,7 @@ fn users(name: &str) -> Option<String> {
 }
 
 /// A dotted name, quotes taken off and folded as the server does.
-fn split(name: &str) -> Option<Vec<String>> {
+pub(super) fn split(name: &str) -> Option<Vec<String>> {
     let mut parts = vec![String::new()];
     let mut quoted = false;
     let mut letters = name.trim().chars().peekable();
@@ -277,43 +275,6 @@ fn split(name: &str) -> Option<Vec<String>> {
         }
     }
     (!quoted && parts.iter().all(|part| !part.is_empty())).then_some(parts)
-}
-
-/// Refuses the size of a table by its name when it has parts: this unit knows its own only.
-///
-/// # Errors
-/// `Refused`.
-pub(super) fn whole_sizes(
-    stmt: &Statement,
-    names: &Names<'_>,
-    parameters: Option<&[Parameter]>,
-) -> Result<()> {
-    let mut parted = None;
-    visit::exprs(&stmt.kind, &mut |expr| {
-        let Node::Function(call) = &expr.node else { return };
-        if !SIZES.contains(&name_of(call)) {
-            return;
-        }
-        let Some(argument) = relation_argument(call) else { return };
-        let name = match (named(argument), bound(argument, parameters)) {
-            (Some((name, _)), _) | (None, Some((_, Given::Name(name)))) => name,
-            (None, _) => return,
-        };
-        let table = split(name).and_then(|mut parts| parts.pop());
-        if let Some(table) = table.filter(|table| names.has_parts(table)) {
-            parted.get_or_insert(table);
-        }
-    });
-    match parted {
-        None => Ok(()),
-        Some(table) => Err(Error::spans_shards(
-            30001,
-            format!(
-                "the size of the sharded table `{table}` is that of parts on several storage units"
-            ),
-            "ask each storage unit for its part with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
-        )),
-    }
 }
 
 /// Where an expression stands.
@@ -502,7 +463,7 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
     // The name in a cast to `regclass` is edited where the cast is met.
     if !regclass && named(argument).is_some() {
         own_name(argument, names, edits);
-    } else if by == By::Text && is_computed_name(argument, text) {
+    } else if is_computed_name(argument, text) {
         wrap(argument.span, names.around_name(label(argument, "regclass")), edits);
     } else if by == By::Number {
         own_number(argument, names, edits);

@@ -8,6 +8,7 @@ mod number;
 mod own;
 mod relation;
 mod relations;
+mod sizes;
 mod told;
 mod type_numbers;
 mod version;
@@ -139,7 +140,7 @@ fn presented(
             edits.replace(Span::new(owner.span.start, last.span.start), "");
         }
     }
-    calls::whole_sizes(stmt, &names, parameters)?;
+    sizes::whole_sizes(stmt, &names, parameters)?;
     let values = calls::edit(stmt, &names, parameters, &mut edits);
     Ok((Presented::Edits(edits), values))
 }

@@ -101,6 +101,12 @@ impl<'a> Names<'a> {
         self.entries.iter().any(|(actual, known, _)| known == logic && actual != logic)
     }
 
+    /// A shown table that is made of actual ones under other names, when there is one.
+    pub(super) fn any_with_parts(&self) -> Option<&str> {
+        let parted = self.entries.iter().find(|(actual, logic, _)| actual != logic);
+        parted.map(|(_, logic, _)| logic.as_str())
+    }
+
     /// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin with
     /// the table's.
     /// <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
@@ -147,13 +153,20 @@ impl<'a> Names<'a> {
     /// and the logical database, which the unit does not know, is left out. A number stays.
     /// `label` is the name of the result's column.
     pub(super) fn around_name(&self, label: &str) -> Around {
-        let before = "(SELECT CASE WHEN n.n ~ '^[0-9]*$' THEN n.n ELSE (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(\
-             CASE WHEN u.o = c.c THEN coalesce(v.l, u.x) ELSE u.x END), '.' ORDER BY u.o) \
-             FROM (SELECT pg_catalog.parse_ident(n.n) AS i) i CROSS JOIN LATERAL (SELECT pg_catalog.array_length(i.i, 1) AS c) c \
-             CROSS JOIN LATERAL pg_catalog.unnest(i.i) WITH ORDINALITY u(x, o) "
-            .to_owned();
         let values =
             if self.are_plain() { "(SELECT NULL::text, NULL::text, true)" } else { &self.values };
+        // As `made`.
+        let made = format!(
+            "CASE WHEN u.x ~ '_(pkey|key|idx|seq|excl)[0-9]*$' AND NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.relname = u.x) \
+             THEN (SELECT w.a || pg_catalog.substr(u.x, pg_catalog.length(w.l) + 1) FROM {values} w(a, l, h) WHERE NOT w.h AND w.a <> w.l \
+             AND pg_catalog.left(u.x, pg_catalog.length(w.l) + 1) = w.l || '_' ORDER BY pg_catalog.length(w.l) DESC LIMIT 1) END"
+        );
+        let before = format!(
+            "(SELECT CASE WHEN n.n ~ '^[0-9]*$' THEN n.n ELSE (SELECT pg_catalog.string_agg(pg_catalog.quote_ident(\
+             CASE WHEN u.o = c.c THEN coalesce(v.l, {made}, u.x) ELSE u.x END), '.' ORDER BY u.o) \
+             FROM (SELECT pg_catalog.parse_ident(n.n) AS i) i CROSS JOIN LATERAL (SELECT pg_catalog.array_length(i.i, 1) AS c) c \
+             CROSS JOIN LATERAL pg_catalog.unnest(i.i) WITH ORDINALITY u(x, o) "
+        );
         let join = format!("LEFT JOIN {values} v(l, x, h) ON v.x = u.x AND u.o = c.c AND NOT v.h ");
         let label = Postgres.quote(label);
         let behind = format!("WHERE c.c < 3 OR u.o > c.c - 2) END AS {label} FROM (SELECT (");

@@ -127,12 +127,7 @@ fn no_ledger(relation: &Relation, columns: &[TableColumn]) -> Option<String> {
         return Some(format!("x.{} IS DISTINCT FROM {number}", column.name));
     }
     let Owner::Number(owner) = relation.owner else { return None };
-    let of_class = match role(relation, owner) {
-        Some(Role::Object(class)) => {
-            format!(" AND x.{class} = 'pg_catalog.pg_class'::pg_catalog.regclass")
-        }
-        _ => String::new(),
-    };
+    let of_class = of_class(relation, owner);
     Some(format!(
         "NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.{owner} AND k.relnamespace = {number}{of_class})"
     ))
@@ -149,12 +144,7 @@ fn role(relation: &Relation, column: &str) -> Option<Role> {
 
 /// Joins the row's owner as `m` and leaves out what is not shown.
 fn own_rows(names: &Names<'_>, relation: &Relation, owner: &str, rows: &mut Rows) {
-    let of_class = match role(relation, owner) {
-        Some(Role::Object(class)) => {
-            format!(" AND x.{class} = 'pg_catalog.pg_class'::pg_catalog.regclass")
-        }
-        _ => String::new(),
-    };
+    let of_class = of_class(relation, owner);
     let owner = match owner {
         // An array of a table's rows belongs to the table, too.
         "typrelid" => "CASE WHEN x.typelem = 0 THEN x.typrelid ELSE (SELECT e.typrelid FROM pg_catalog.pg_type e \
@@ -232,13 +222,15 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
             rows.conditions.push(format!("x.{class} IN ({NUMBERED})"));
         }
         if owner == "oid" {
-            // Types of rows and sequences that belong to no table are made on every unit alike.
-            let of_a_table = of_a_table("x.oid");
-            rows.conditions.push(format!(
-                "x.relkind NOT IN ('t', 'c') AND (x.relkind <> 'S' OR {of_a_table})"
-            ));
+            rows.conditions.push(format!("x.relkind <> 't' AND NOT {}", alike("x")));
         } else if owner == "seqrelid" {
             rows.conditions.push(of_a_table("x.seqrelid"));
+        } else {
+            rows.conditions.push(format!(
+                "NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.{owner}{} AND {})",
+                of_class(relation, owner),
+                alike("k")
+            ));
         }
         return true;
     }
@@ -262,6 +254,22 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
         ));
     }
     schema.is_some()
+}
+
+/// The condition that a row of `pg_class` is made on every unit alike: composite types, and sequences that belong to no table.
+fn alike(class: &str) -> String {
+    let of_a_table = of_a_table(&format!("{class}.oid"));
+    format!("({class}.relkind = 'c' OR {class}.relkind = 'S' AND NOT {of_a_table})")
+}
+
+/// The condition, for an owner whose class stands in another column, that it is a relation; begins with `AND`, empty for others.
+fn of_class(relation: &Relation, owner: &str) -> String {
+    match role(relation, owner) {
+        Some(Role::Object(class)) => {
+            format!(" AND x.{class} = 'pg_catalog.pg_class'::pg_catalog.regclass")
+        }
+        Some(_) | None => String::new(),
+    }
 }
 
 /// The condition that a sequence counts for a column of a table.

@@ -183,13 +183,47 @@ fn a_relation_whose_columns_are_not_known_is_asked_for() {
 fn other_units_leave_out_what_comes_with_the_server() {
     let text = presented("SELECT * FROM pg_class, pg_tables", &[], 2);
     assert!(
-        text.contains("x.oid::pg_catalog.int8 >= 16384 AND x.relkind NOT IN ('t', 'c')"),
+        text.contains(
+            "x.oid::pg_catalog.int8 >= 16384 AND x.relkind <> 't' AND NOT (x.relkind = 'c' OR"
+        ),
         "{text}"
     );
+    let columns = presented("SELECT * FROM pg_attribute", &[], 2);
+    let alike = "NOT EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = x.attrelid AND (k.relkind = 'c' OR";
+    assert!(columns.contains(alike), "{columns}");
     assert!(text.contains("(s.n + 134217728) % 4294967296"), "{text}");
     assert!(text.contains("NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"), "{text}");
     let text = presented("SELECT objid FROM pg_depend", &[], 1);
     assert!(text.contains("CASE WHEN x.classid IN ('pg_catalog.pg_class'"), "{text}");
+}
+
+#[test]
+fn the_size_of_a_table_with_parts_is_not_that_of_one() {
+    let refused = |text: &str, tables: &[Shown]| {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables,
+            columns: &[],
+            numbers: None,
+            catalog: &Few,
+        };
+        Postgres.present(&parsed(text), &view).is_err()
+    };
+    let parts = [shown("t_0", "t", false), shown("t_1", "t", true)];
+    for size in [
+        "'t'",
+        "'public.t'::regclass",
+        "'public.' || quote_ident(tablename)",
+        "(tablename)::regclass",
+    ] {
+        let text = format!("SELECT pg_total_relation_size({size}) FROM pg_tables");
+        assert!(refused(&text, &parts), "{text}");
+        assert!(!refused(&text, &[]), "{text}");
+    }
+    assert!(!refused("SELECT pg_total_relation_size('u') FROM pg_tables", &parts));
 }
 
 #[test]

@@ -147,7 +147,14 @@ impl Variables for Postgres {
 
     fn session_setting(&self, by: &str, name: &str, facts: &Facts) -> Option<Value> {
         // Storage units are told what Pando calls itself.
-        if by == "show unset" && name.eq_ignore_ascii_case("application_name") {
+        let is_unset = match by {
+            "show unset" => true,
+            "current_setting" => {
+                !facts.settings.iter().any(|(known, _)| known == "application_name")
+            }
+            _ => false,
+        };
+        if is_unset && name.eq_ignore_ascii_case("application_name") {
             return Some(Value::Text(String::new()));
         }
         let asks = matches!(by, "show" | "show unset" | "current_setting");
@@ -404,5 +411,19 @@ mod tests {
         assert_eq!(told(serial, "current_setting", "default_transaction_isolation"), None);
         assert_eq!(told(serial, "length", "transaction_isolation"), None);
         assert_eq!(told(None, "show", "transaction_isolation"), None);
+    }
+
+    #[test]
+    fn nobody_is_told_what_pando_calls_itself() {
+        let told = |by, settings: &[(String, String)]| {
+            let facts = Facts { settings: settings.into(), ..Facts::default() };
+            Postgres.session_setting(by, "Application_Name", &facts)
+        };
+        let own = [("application_name".to_owned(), "'mine'".to_owned())];
+        let unset = Some(Value::Text(String::new()));
+        assert_eq!(told("current_setting", &[]), unset);
+        assert_eq!(told("show unset", &[]), unset);
+        assert_eq!(told("current_setting", &own), None, "storage units have been told it");
+        assert_eq!(told("show", &own), None);
     }
 }

@@ -131,8 +131,11 @@ fn writers(live: &LiveDatabase) -> Vec<UnitName> {
     writers
 }
 
-/// Runs a text without rows on a unit of the transaction.
-async fn set_on(
+/// Runs a text without rows on a unit of the transaction, which joins it now if it has not yet.
+///
+/// # Errors
+/// What the unit says.
+pub(in crate::session) async fn set_on(
     session: &mut Session,
     live: &LiveDatabase,
     unit: &UnitName,

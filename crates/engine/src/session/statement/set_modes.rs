@@ -3,10 +3,11 @@
 use pando_kernel::error::Result;
 
 use crate::session::Session;
+use crate::session::errors::server_error;
 use crate::session::reply::made;
 use crate::session::statement::set::Holds;
-use crate::session::statement::{change_modes, set};
-use crate::session::transaction::modes;
+use crate::session::statement::{change_modes, constraints, set};
+use crate::session::transaction::{base, modes};
 
 /// SET SESSION CHARACTERISTICS and SET SESSION TRANSACTION: for all that follow.
 pub(in crate::session) async fn set_modes_for_all(
@@ -23,9 +24,12 @@ pub(in crate::session) async fn set_modes_for_all(
 /// SET TRANSACTION: by the family's custom, for the next transaction (MySQL, and not inside one) or the open one
 /// (PostgreSQL).
 pub(in crate::session) async fn set_modes(session: &mut Session, words: &[String]) -> Result<()> {
+    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
+    if is_about_open && words.first().is_some_and(|word| word == "SNAPSHOT") {
+        return take_up_snapshot(session, words).await;
+    }
     let modes = modes::known(words)?;
     session.work.refuse_if_failed()?;
-    let is_about_open = session.place.dialect().is_some_and(|own| own.error_fails_transaction());
     let open = !session.work.is_idle();
     if !open && is_about_open {
         session.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
@@ -36,6 +40,30 @@ pub(in crate::session) async fn set_modes(session: &mut Session, words: &[String
     } else {
         return Err(modes::in_progress());
     }
+    made::complete(session, "SET");
+    Ok(())
+}
+
+/// SET TRANSACTION SNAPSHOT: what another session's transaction sees, where one storage unit is all there is to see.
+/// <https://www.postgresql.org/docs/current/sql-set-transaction.html>
+///
+/// # Errors
+/// `Refused` for a database of several storage units, and in a BASE transaction; what the unit says.
+async fn take_up_snapshot(session: &mut Session, words: &[String]) -> Result<()> {
+    session.work.refuse_if_failed()?;
+    let live = session.place.live()?;
+    let [unit] = &live.database.units[..] else { return Err(modes::snapshot_of_one()) };
+    if session.work.is_idle() {
+        session.outbox.warn("25P01", "SET TRANSACTION can only be used in transaction blocks");
+        return Err(server_error(
+            0,
+            "0A000",
+            "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
+        ));
+    }
+    base::refuse_in_base(session, "SET TRANSACTION SNAPSHOT")?;
+    let text = format!("SET TRANSACTION {}", words.join(" "));
+    constraints::set_on(session, &live, unit, text).await?;
     made::complete(session, "SET");
     Ok(())
 }

@@ -173,14 +173,19 @@ fn check(modes: &[String]) -> Result<()> {
         return Ok(());
     };
     if unknown.starts_with("SNAPSHOT") {
-        return Err(Error::unsupported(
-            30001,
-            "a snapshot belongs to one storage unit",
-            "transactions of type XA at REPEATABLE READ see one snapshot of all units",
-        ));
+        return Err(snapshot_of_one());
     }
     let message = format!("`{unknown}` is no transaction mode");
     Err(ErrorKind::Syntax { message, at: 0 }.into())
+}
+
+/// The refusal of a snapshot that another server's session has exported.
+pub(in crate::session) fn snapshot_of_one() -> Error {
+    Error::unsupported(
+        30001,
+        "a snapshot belongs to one storage unit",
+        "transactions of type XA at REPEATABLE READ see one snapshot of all units; pg_dump reads one without `-j`",
+    )
 }
 
 /// Whether a word that could begin a mode goes on with this one.
