@@ -31,7 +31,7 @@ pub(crate) use about::{
 };
 pub use assemble::{Assembly, Read, Typed};
 pub(crate) use cells::{table_query, turned_twice};
-pub(crate) use check::unknown;
+pub(crate) use check::{counts_found, unknown};
 use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, is_unread, keeps_key};
