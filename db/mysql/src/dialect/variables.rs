@@ -67,6 +67,7 @@ impl Variables for MySql {
             "net_buffer_length" => Ok(VariableEffect::Ignore),
             name if name.starts_with("session_track_") => Ok(VariableEffect::Ignore),
             "last_insert_id" | "identity" => VariableEffect::last_insert_id(value),
+            "role" if is_of_login(value) => Ok(VariableEffect::Ignore),
             "insert_id" | "gtid_next" | "rand_seed1" | "rand_seed2" | "pseudo_thread_id"
             | "password" | "role" | "resource group" => Err(variable_refused(
                 name,
@@ -260,6 +261,13 @@ pub(super) fn string_of(value: &str) -> Option<&str> {
     quoted('\'').or_else(|| quoted('"')).or_else(|| {
         value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(value)
     })
+}
+
+/// The roles that a connection has from its login, and none. Roles are those of the user that storage units know, who works for all clients; a client has none to
+/// give up.
+/// <https://dev.mysql.com/doc/refman/8.0/en/set-role.html>
+fn is_of_login(roles: &str) -> bool {
+    ["default", "none"].iter().any(|word| roles.trim().eq_ignore_ascii_case(word))
 }
 
 /// How long a client may be idle, which its door sees to. What needs computing comes again as a literal.
@@ -537,6 +545,9 @@ mod tests {
             ("time_zone", "'+02:00'", Some(report)),
             ("foreign_key_checks", "0", Some(VariableEffect::Replay)),
             ("wait_timeout", "100", Some(VariableEffect::Ignore)),
+            ("role", "NONE", Some(VariableEffect::Ignore)),
+            ("role", "default", Some(VariableEffect::Ignore)),
+            ("role", "'admin'", None),
             ("wait_timeout", "default", Some(VariableEffect::Ignore)),
             ("interactive_timeout", "@@wait_timeout", Some(VariableEffect::Replay)),
             ("wait_timeout", "'x'", None),
