@@ -142,13 +142,36 @@ fn databases_are_made_and_dropped() {
         ]
     );
     assert!(house.sent().is_empty());
-    for text in
-        ["CREATE DATABASE bank CHARACTER SET utf8mb4", "CREATE DATABASE a.b", "DROP DATABASE a, b"]
-    {
+    for text in [
+        "CREATE DATABASE bank CHARACTER SET latin1",
+        "CREATE DATABASE bank CHARACTER SET utf8mb4 COLLATE utf8_bin",
+        "CREATE DATABASE bank ENCRYPTION 'Y'",
+        "CREATE DATABASE bank DEFAULT",
+        "CREATE DATABASE bank COLLATE",
+        "CREATE DATABASE bank COMMENT 'x'",
+        "DROP DATABASE bank CHARACTER SET utf8mb4",
+        "CREATE DATABASE a.b",
+        "DROP DATABASE a, b",
+    ] {
         let refusal = house.fails(text);
         assert!(matches!(refusal.kind(), ErrorKind::Refused { .. }), "{text}: {refusal}");
     }
     assert_eq!(house.calls().len(), 4);
+}
+
+#[test]
+fn databases_of_texts_as_they_are_spoken_are_made() {
+    let mut house = house(Manners::MySql, &["shop"]);
+    let texts = [
+        "CREATE DATABASE bank CHARACTER SET utf8mb4",
+        "CREATE DATABASE IF NOT EXISTS bank DEFAULT CHARSET = 'utf8mb4' DEFAULT COLLATE utf8mb4_bin;",
+        "CREATE DATABASE bank DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci ENCRYPTION='N'",
+        "CREATE SCHEMA bank COLLATE utf8mb4_general_ci",
+    ];
+    for text in texts {
+        assert_eq!(house.ok(text), ["CREATE DATABASE 1"], "{text}");
+    }
+    assert_eq!(house.calls().len(), texts.len());
 }
 
 #[test]

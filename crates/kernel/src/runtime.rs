@@ -140,6 +140,14 @@ impl Idle {
         Self { runtime, limit, since: None, timer: None }
     }
 
+    /// From now on waits of so long are too long.
+    pub fn limit(&mut self, limit: Duration) {
+        if self.limit != limit {
+            self.limit = limit;
+            self.timer = None;
+        }
+    }
+
     /// What was waited for has come.
     pub fn end(&mut self) {
         self.since = None;

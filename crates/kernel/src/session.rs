@@ -125,6 +125,8 @@ pub struct State<'a> {
     pub autocommit: bool,
     /// The current logical database.
     pub database: Option<&'a str>,
+    /// What the client has set that is its door's business: see [`Variables::told`](crate::dialect::Variables::told).
+    pub told: &'a [(String, String)],
 }
 
 /// Transaction status of a session.

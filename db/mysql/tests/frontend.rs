@@ -381,6 +381,27 @@ fn clients_that_do_not_log_in_or_are_idle_are_sent_away() {
 }
 
 #[test]
+fn clients_that_are_idle_longer_than_they_have_said_are_sent_away_as_their_servers_do() {
+    for (version, told) in [("8.0.36", Some(4031)), ("10.11.6-MariaDB", None)] {
+        run(async |_| {
+            tokio::time::pause();
+            let house = House::with(|settings| settings.idle_timeout = Duration::from_secs(60));
+            house.version.set(version.to_owned()).unwrap();
+            let mut raw = Raw::entered(house.enter(1 << 16), BASE).await;
+            raw.send(0, b"\x03SET wait_timeout = 2").await;
+            raw.read().await.unwrap();
+            let began = tokio::time::Instant::now();
+            raw.input.expect(0);
+            if let Some(told) = told {
+                assert_eq!(raw.error().await, told);
+            }
+            assert!(raw.read().await.is_none());
+            assert_eq!(began.elapsed().as_secs(), 2, "{version}");
+        });
+    }
+}
+
+#[test]
 fn a_stopping_server_says_good_bye_after_the_running_statement() {
     run(async |house| {
         let mut idle = Raw::entered(house.enter(1 << 16), BASE).await;

@@ -11,6 +11,7 @@ use pando_kernel::row::Rows;
 use pando_kernel::{Column, Columns, Execution, Format, Whole};
 use pando_pool::Connection;
 
+use super::asked::Asked;
 use super::renumber::Renumbering;
 use crate::merge::{RowSource, alike};
 use crate::variables::UNKNOWN;
@@ -45,6 +46,8 @@ pub(crate) struct Channel {
     form: Option<Box<Form>>,
     /// Where the unit's types have other numbers than are shown.
     renumbering: Option<Box<Renumbering>>,
+    /// Where servers forget with the next statement what the one before was warned of.
+    asked: Option<Box<Asked>>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -123,6 +126,7 @@ impl Channel {
             kept: VecDeque::new(),
             form: None,
             renumbering: None,
+            asked: None,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -157,6 +161,18 @@ impl Channel {
     /// victim in MySQL): what has been sent behind it would then stand by itself, and stay.
     pub(crate) fn one_by_one(&mut self) {
         self.ahead = 1;
+    }
+
+    /// Asks behind each statement that was warned of something what it was, before the next makes its server forget. They are sent one by one: a server that has
+    /// the next already answers of that.
+    pub(crate) fn asks_between(&mut self, question: &'static str) {
+        self.one_by_one();
+        self.asked = Some(Box::new(Asked::new(question)));
+    }
+
+    /// What statements before the last were warned of: see [`Channel::asks_between`].
+    pub(crate) fn take_asked(&mut self) -> Vec<(Columns, Rows)> {
+        self.asked.as_mut().map(|asked| asked.take_rows()).unwrap_or_default()
     }
 
     /// Behind preparing executions that open a transaction nothing is sent that would run, and stand by itself, if they fail. What travels with them
@@ -214,6 +230,13 @@ impl Channel {
             let event = match ready!(self.connection.poll_event(cx)) {
                 Ok(event) => event,
                 Err(error) => {
+                    let asked = self.asked.as_mut().filter(|asked| asked.is_answered());
+                    if let Some(asked) = asked
+                        && self.connection.condition().usable
+                    {
+                        asked.ends();
+                        continue;
+                    }
                     if self.swallow > 0 {
                         self.swallow -= 1;
                         // Whoever has the connection next must not take it for dressed.
@@ -226,8 +249,20 @@ impl Channel {
                 }
             };
             if self.swallow == 0 {
+                let event = match &mut self.asked {
+                    None => event,
+                    Some(asked) if asked.is_answered() => {
+                        asked.takes(event);
+                        continue;
+                    }
+                    Some(asked) => {
+                        asked.sees(&event);
+                        event
+                    }
+                };
                 if matches!(event, Event::Done) {
                     self.remaining = self.remaining.saturating_sub(1);
+                    self.ask()?;
                 }
                 return Poll::Ready(match &mut self.renumbering {
                     None => Ok(event),
@@ -238,6 +273,17 @@ impl Channel {
                 self.swallow -= 1;
             }
         }
+    }
+
+    /// A statement has ended, and others follow on this connection.
+    fn ask(&mut self) -> Result<()> {
+        if let Some(asked) = &mut self.asked
+            && self.remaining > 0
+            && let Some(question) = asked.take_due()
+        {
+            return self.connection.start(Execution::Text(question.into()));
+        }
+        Ok(())
     }
 
     /// The whole of the one reply there is, if it has come in one piece: see [`pando_kernel::Backend::poll_whole`].

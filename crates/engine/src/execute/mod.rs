@@ -1,5 +1,6 @@
 //! Running a plan's units: grouping by storage unit, θ of the paper's equation 1, and reading the replies side by side.
 
+mod asked;
 mod channel;
 mod read;
 mod renumber;

@@ -14,6 +14,9 @@ use pando_sql::visit;
 use super::merge_plan::aggregate;
 use super::{any_unit, fulltext, keeps_key, without_units};
 
+/// Modifier of a query whose rows are counted as if it had no LIMIT.
+const CALCULATED: &str = "SQL_CALC_FOUND_ROWS";
+
 const NARROW: &str = "narrow it to one shard by an equality on the sharding key";
 
 fn unmerged(what: &str) -> Error {
@@ -117,9 +120,19 @@ fn query_spreadable(query: &Query, alone: Alone) -> Result<()> {
     }
     match &query.body {
         QueryBody::Select(select) => select_spreadable(query, select, alone),
+        QueryBody::Set { .. } if counts_found(query) => Err(unmerged(CALCULATED)),
         QueryBody::Set { .. } if alone.queries => pages_spreadable(query),
         QueryBody::Set { .. } => Err(unmerged("UNION, INTERSECT and EXCEPT")),
         QueryBody::Values(_) => Err(unmerged("VALUES")),
+    }
+}
+
+/// Whether a query asks for the number of rows it would have without its LIMIT. A union asks in its first part.
+pub(crate) fn counts_found(query: &Query) -> bool {
+    match &query.body {
+        QueryBody::Select(select) => select.modifiers.iter().any(|word| word == CALCULATED),
+        QueryBody::Set { left, .. } => counts_found(left),
+        QueryBody::Values(_) => false,
     }
 }
 
@@ -151,7 +164,7 @@ pub(super) fn select_spreadable(query: &Query, select: &Select, alone: Alone) ->
         (select.window.is_some(), "WINDOW"),
         (select.into.is_some(), "SELECT … INTO"),
         (matches!(select.distinct, Distinct::On(..)) && !alone.groups, "DISTINCT ON"),
-        (select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS"), "SQL_CALC_FOUND_ROWS"),
+        (select.modifiers.iter().any(|word| word == CALCULATED), CALCULATED),
         (select.modifiers.iter().any(|word| word == "PROCEDURE"), "PROCEDURE"),
     ];
     match reasons.iter().find(|(holds, _)| *holds) {

@@ -125,6 +125,7 @@ impl pando_kernel::session::Session for Session {
             },
             autocommit: self.work.autocommit(),
             database: self.place.facts().database.as_deref(),
+            told: &self.place.facts().told,
         }
     }
 

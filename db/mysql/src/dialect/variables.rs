@@ -27,6 +27,12 @@ const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 /// What cuts the answers of queries that have no LIMIT, and its value when it does not.
 /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>
 pub(super) const LIMIT: &str = "sql_select_limit";
+/// The seconds after which the door sends an idle client away.
+pub(crate) const IDLE: &str = "wait_timeout";
+
+/// A year.
+const MOST_SECONDS: u64 = 31_536_000;
+
 pub(super) const ALL: u64 = u64::MAX;
 
 impl OwnSession for MySql {}
@@ -57,11 +63,11 @@ impl Variables for MySql {
                 None => VariableEffect::Replay,
             }),
             // Idle connections to storage units are the pool's business, tracking is the door's.
-            "wait_timeout" | "interactive_timeout" | "net_buffer_length" => {
-                Ok(VariableEffect::Ignore)
-            }
+            IDLE | "interactive_timeout" => idle_time(name, value),
+            "net_buffer_length" => Ok(VariableEffect::Ignore),
             name if name.starts_with("session_track_") => Ok(VariableEffect::Ignore),
             "last_insert_id" | "identity" => VariableEffect::last_insert_id(value),
+            "role" if is_of_login(value) => Ok(VariableEffect::Ignore),
             "insert_id" | "gtid_next" | "rand_seed1" | "rand_seed2" | "pseudo_thread_id"
             | "password" | "role" | "resource group" => Err(variable_refused(
                 name,
@@ -86,6 +92,10 @@ impl Variables for MySql {
             }
             "character set" | "charset" => &["character_set_client", "character_set_results"],
             "character_set_client" | "character_set_results" => &[name],
+            IDLE | "interactive_timeout" => {
+                let seconds = seconds_of(value).map_or(String::new(), |own| own.to_string());
+                return vec![(name.to_owned(), seconds)];
+            }
             AT_LOGIN if string_of(value).is_some_and(is_of_latin1) => {
                 return LATIN1_CLIENT
                     .iter()
@@ -226,6 +236,9 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
         "version" => {
             Some(Value::Text(facts.version.as_deref().unwrap_or(SERVER_VERSION).to_owned()))
         }
+        idle @ (IDLE | "interactive_timeout") => {
+            facts.told(idle).and_then(|seconds| seconds.parse().ok()).map(Value::UInt)
+        }
         // Units are spoken to in UTF-8 whatever the client speaks.
         client @ ("character_set_client" | "character_set_results") => facts
             .told(client)
@@ -247,6 +260,38 @@ pub(super) fn string_of(value: &str) -> Option<&str> {
     };
     quoted('\'').or_else(|| quoted('"')).or_else(|| {
         value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(value)
+    })
+}
+
+/// The roles that a connection has from its login, and none. Roles are those of the user that storage units know, who works for all clients; a client has none to
+/// give up.
+/// <https://dev.mysql.com/doc/refman/8.0/en/set-role.html>
+fn is_of_login(roles: &str) -> bool {
+    ["default", "none"].iter().any(|word| roles.trim().eq_ignore_ascii_case(word))
+}
+
+/// How long a client may be idle, which its door sees to. What needs computing comes again as a literal.
+/// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_wait_timeout>
+fn idle_time(name: &str, value: &str) -> Result<VariableEffect> {
+    let is_known = seconds_of(value).is_some() || value.trim().eq_ignore_ascii_case("default");
+    match is_known {
+        true => Ok(VariableEffect::Ignore),
+        false if value.contains(['@', '(']) => Ok(VariableEffect::Replay),
+        false => Err(variable_refused(name, "its value must be a whole number of seconds")),
+    }
+}
+
+/// Seconds as servers take them: at least one, at most a year.
+fn seconds_of(value: &str) -> Option<u64> {
+    let value = value.trim();
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let longest = MOST_SECONDS;
+    Some(match value.starts_with('-') {
+        true => 1,
+        false => digits.parse().unwrap_or(longest).clamp(1, longest),
     })
 }
 
@@ -500,6 +545,13 @@ mod tests {
             ("time_zone", "'+02:00'", Some(report)),
             ("foreign_key_checks", "0", Some(VariableEffect::Replay)),
             ("wait_timeout", "100", Some(VariableEffect::Ignore)),
+            ("role", "NONE", Some(VariableEffect::Ignore)),
+            ("role", "default", Some(VariableEffect::Ignore)),
+            ("role", "'admin'", None),
+            ("wait_timeout", "default", Some(VariableEffect::Ignore)),
+            ("interactive_timeout", "@@wait_timeout", Some(VariableEffect::Replay)),
+            ("wait_timeout", "'x'", None),
+            ("wait_timeout", "1.5", None),
             ("insert_id", "7", None),
             ("last_insert_id", "7", Some(VariableEffect::LastInsertId(7))),
             ("identity", "TRUE", Some(VariableEffect::LastInsertId(1))),

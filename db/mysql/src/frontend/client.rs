@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bytes::Bytes;
 use pando_kernel::runtime::Idle;
@@ -18,8 +19,9 @@ use super::statements::Statements;
 use super::wait::{Next, next};
 use super::wire::Wire;
 use crate::codec::{Capabilities, Command};
-use crate::dialect::latin1_collation;
+use crate::dialect::{IDLE, latin1_collation};
 use crate::error::ClientError;
+use crate::types::FAMILY;
 
 /// One client and its session.
 pub(super) struct Client<D: Doorway> {
@@ -86,12 +88,13 @@ impl<D: Doorway> Client<D> {
         let mut idle = Idle::new(doorway.runtime(), self.settings.idle_timeout);
         loop {
             self.wire.input.expect(0);
+            idle.limit(self.may_be_idle());
             let packet = match next(&mut self.wire, &mut idle, stopping.as_mut()).await {
                 Ok(Next::Packet(packet)) => packet,
                 Ok(Next::Refused) => {
                     return self.wire.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
                 }
-                Ok(Next::Idle) => return self.last_words(&too_long()).await,
+                Ok(Next::Idle) => return self.send_away().await,
                 Ok(Next::Stopping) => {
                     return self.last_words(&ClientError::of(&ErrorKind::Shutdown)).await;
                 }
@@ -104,6 +107,25 @@ impl<D: Doorway> Client<D> {
                 return end;
             }
         }
+    }
+
+    /// How long the client may be idle: what is configured, or what it has set, if that is less.
+    fn may_be_idle(&self) -> Duration {
+        let mut told = self.session.state().told.iter();
+        let own = told.find(|(name, _)| name == IDLE).and_then(|(_, seconds)| seconds.parse().ok());
+        own.map_or(self.settings.idle_timeout, |seconds| {
+            Duration::from_secs(seconds).min(self.settings.idle_timeout)
+        })
+    }
+
+    /// The client was idle for too long. MariaDB closes the connection without a word.
+    async fn send_away(&mut self) -> End {
+        let database = self.session.state().database;
+        let version = self.door.doorway.server_version(FAMILY, database);
+        if version.is_some_and(|version| version.contains("MariaDB")) {
+            return End::Told("it was idle for too long".to_owned());
+        }
+        self.last_words(&too_long()).await
     }
 
     /// Good-bye of our own accord: the client is not waiting for an answer, so it counts from 0.

@@ -178,6 +178,7 @@ pub struct Script {
     cursor: Option<(CursorId, i64)>,
     file: Vec<u8>,
     hangs: bool,
+    told: Vec<(String, String)>,
     statements: pando_kernel::Statements,
 }
 
@@ -225,6 +226,7 @@ impl Script {
             cursor: None,
             file: Vec::new(),
             hangs: false,
+            told: Vec::new(),
         }
     }
 
@@ -261,6 +263,11 @@ impl Script {
                 info: "Rows matched: 3  Changed: 3  Warnings: 2".into(),
                 ..Completion::default()
             })),
+            "SET" if rest.starts_with("wait_timeout = ") => {
+                let (name, seconds) = rest.split_once(" = ").unwrap();
+                self.told = vec![(name.to_owned(), seconds.to_owned())];
+                self.push(complete(0));
+            }
             "SET" => {
                 self.autocommit = rest != "autocommit=0";
                 let (name, value) = ("time_zone".into(), "+01:00".into());
@@ -443,6 +450,7 @@ impl Session for Script {
             transaction: self.transaction,
             autocommit: self.autocommit,
             database: self.database.as_deref(),
+            told: &self.told,
         }
     }
 

@@ -409,7 +409,7 @@ impl Session for Script {
     }
 
     fn state(&self) -> State<'_> {
-        State { transaction: self.transaction, autocommit: true, database: None }
+        State { transaction: self.transaction, autocommit: true, database: None, told: &[] }
     }
 
     fn key(&self) -> Key {

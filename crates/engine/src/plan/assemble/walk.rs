@@ -124,10 +124,7 @@ pub(super) fn is_plain(stmt: &Statement) -> bool {
     }
     let Kind::Select(query) = &stmt.kind else { return true };
     match &query.body {
-        QueryBody::Select(select) => {
-            let counts = |word: &String| word == "SQL_CALC_FOUND_ROWS";
-            select.into.is_none() && !select.modifiers.iter().any(counts)
-        }
+        QueryBody::Select(select) => select.into.is_none(),
         QueryBody::Set { .. } | QueryBody::Values(_) => true,
     }
 }

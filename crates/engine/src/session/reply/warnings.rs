@@ -165,6 +165,9 @@ pub(in crate::session) async fn read_ahead(session: &mut Session, channels: &mut
 
 async fn read_warnings(session: &mut Session, channels: &mut [Channel], query: &str) {
     for channel in channels {
+        for (columns, rows) in channel.take_asked() {
+            keep(&columns, &rows, &mut session.outbox.warnings);
+        }
         let connection = &mut channel.connection;
         // A merge takes a reply's rows, and leaves its end.
         if drain(connection, DRAIN_BYTES).await.is_err() {
@@ -181,6 +184,18 @@ async fn read_warnings(session: &mut Session, channels: &mut [Channel], query: &
     }
     if let Some(live) = session.place.current() {
         session.outbox.warnings.rows.iter_mut().for_each(|row| in_logic_names(live, row));
+    }
+}
+
+/// Keeps what a connection was asked between two statements.
+fn keep(columns: &Columns, rows: &Rows, warnings: &mut Warnings) {
+    match decoded(columns, rows) {
+        Ok(list) => {
+            warnings.columns = columns.list.to_vec();
+            warnings.rows.extend(list);
+            warnings.rows.truncate(MAX);
+        }
+        Err(error) => tracing::debug!(%error, "the warnings of a statement could not be read"),
     }
 }
 

@@ -50,7 +50,7 @@ pub(in crate::session) fn give_jobs(
         execution(unit, lifted, plan, given)
     };
     let halt = session.place.handle().halt();
-    let (channel, failed) = match &jobs[..] {
+    let (mut channel, failed) = match &jobs[..] {
         [job] => match of(job) {
             Ok(only) => (Channel::feeding_one(connection, swallow, only, halt), Ok(())),
             Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
@@ -60,6 +60,12 @@ pub(in crate::session) fn give_jobs(
             Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
         },
     };
+    if jobs.len() > 1
+        && let Some(dialect) = session.place.dialect()
+        && let Some(question) = dialect.presentation().and_then(|own| own.warnings())
+    {
+        channel.asks_between(question);
+    }
     started.channels.push(channel);
     started.jobs.push(jobs);
     failed

@@ -8,7 +8,7 @@ use pando_kernel::feature::Catalog;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::Spread;
 use pando_kernel::{Columns, Value};
-use pando_sql::ast::{InsertSource, Kind, QueryBody};
+use pando_sql::ast::{InsertSource, Kind};
 
 use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Renumbering, Source, columns_of, load, run_out, share};
@@ -58,7 +58,7 @@ impl Verb {
             key: Some(given.first_number).filter(|first| *first != 0).or_else(|| first_key(plan)),
             upserts: upserts(kind),
             changes: plan::changes_in_with(kind),
-            calculates: calculates(kind),
+            calculates: matches!(kind, Kind::Select(query) if plan::counts_found(query)),
             assigns: plan.assigns.clone(),
             unread: plan::is_unread(kind),
         })
@@ -249,18 +249,6 @@ pub(in crate::session) fn splice(kind: &Kind, units: usize) -> Result<Option<Spl
         return Splice::new(copy).map(Some);
     }
     Ok(None)
-}
-
-/// Whether a query asks for the number of rows it would have without its LIMIT.
-#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-pub(in crate::session) fn calculates(kind: &Kind) -> bool {
-    let Kind::Select(query) = kind else { return false };
-    match &query.body {
-        QueryBody::Select(select) => {
-            select.modifiers.iter().any(|word| word == "SQL_CALC_FOUND_ROWS")
-        }
-        _ => false,
-    }
 }
 
 /// Puts replies whose connections are home in their places among the others, the last that was taken out first. Result:
