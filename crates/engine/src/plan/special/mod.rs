@@ -5,6 +5,7 @@ pub(crate) mod computed_set;
 pub(crate) mod counted_rows;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
+pub(in crate::plan) mod routines;
 pub(crate) mod sequence_calls;
 pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
