@@ -177,7 +177,11 @@ impl UnitCatalog {
         if known.epoch != epoch {
             return false;
         }
-        Arc::make_mut(&mut known.effectful).add(&found);
+        let all = Arc::make_mut(&mut known.effectful);
+        all.add(&found);
+        for name in found.calls.keys() {
+            all.routines.entry(name.clone()).or_default().push(Arc::clone(&unit));
+        }
         known.effects.insert(unit, found);
         known.epoch += 1;
         self.epoch.store(known.epoch, Ordering::Release);

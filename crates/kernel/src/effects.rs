@@ -8,6 +8,7 @@ mod said;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
+use crate::route::UnitName;
 use crate::value::Value;
 
 pub use graph::{Graph, Place, Space};
@@ -67,6 +68,8 @@ pub struct Effectful {
     pub unknown: Leaves,
     /// All functions that users have made, which are called by their name with a parenthesis behind it.
     pub calls: HashMap<String, Leaves>,
+    /// Where what is told is of several storage units: which of them have each of these functions.
+    pub routines: HashMap<String, Vec<UnitName>>,
     /// What has effects wherever it stands: views, tables with policies that call something, functions that are called
     /// as if they were columns.
     pub names: HashMap<String, Leaves>,

@@ -72,6 +72,15 @@ pub fn is_temporary(define: &Define) -> bool {
         && (define.temporary || define.names.iter().any(in_schema))
 }
 
+/// Whether a definition is about a routine that its connection alone has, and only until it is reset.
+pub fn is_temporary_routine(define: &Define) -> bool {
+    let in_schema = |name: &ObjectName| match &name.parts[..] {
+        [.., schema, _] => is_their_schema(&schema.value),
+        [] | [_] => false,
+    };
+    define.object == ObjectKind::Routine && define.names.iter().any(in_schema)
+}
+
 /// PostgreSQL's schemas for them.
 fn is_their_schema(name: &str) -> bool {
     name.get(..7).is_some_and(|begin| begin.eq_ignore_ascii_case("pg_temp"))

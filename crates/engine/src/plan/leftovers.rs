@@ -3,7 +3,7 @@
 use pando_kernel::LockAct;
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::temporary::is_temporary;
+use pando_kernel::temporary::{is_temporary, is_temporary_routine};
 use pando_sql::ast::{
     BinaryOp, Define, DefineAction, Expr, Function, Ident, Kind, Literal, Load, Node, Query,
     QueryBody, Statement,
@@ -11,7 +11,7 @@ use pando_sql::ast::{
 use pando_sql::{TokenKind, tokenize, visit};
 
 use crate::plan::Planned;
-use crate::plan::special::tell_calls;
+use crate::plan::special::{routines, tell_calls};
 use crate::plan::steps::lock_calls;
 
 /// Functions that keep, read or end state of a connection.
@@ -88,12 +88,15 @@ fn check_into(ctx: &Context<'_>, query: &Query, text: &str) -> Result<()> {
 }
 
 /// The next statement would meet another connection, or a lasting table of the same name.
-fn check_definition(define: &Define) -> Result<()> {
+fn check_definition(ctx: &Context<'_>, define: &Define) -> Result<()> {
     let schema = |name: &pando_sql::ast::ObjectName| match &name.parts[..] {
         [.., schema, _] => schema.value.to_ascii_lowercase().starts_with("pg_temp"),
         _ => false,
     };
     let makes = define.action == DefineAction::Create;
+    if is_temporary_routine(define) {
+        return routines::kept(ctx);
+    }
     if makes && (define.temporary || define.names.iter().any(schema)) {
         let instead = "use a table with a name of its own and drop it";
         return Err(refused("a temporary table", instead));
@@ -228,7 +231,7 @@ fn goes_to_temporary(ctx: &Context<'_>, into: &str) -> bool {
 fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
     match kind {
         Kind::Select(query) => check_into(ctx, query, text),
-        Kind::Define(define) => check_definition(define),
+        Kind::Define(define) => check_definition(ctx, define),
         Kind::Explain { inner, analyze: true, .. } => check_made(ctx, inner, text),
         _ => Ok(()),
     }

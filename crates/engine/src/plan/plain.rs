@@ -3,7 +3,7 @@
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Route, Spread, Units};
+use pando_kernel::route::{Need, Route, Spread, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
@@ -11,7 +11,7 @@ use super::merge_plan::gather::Gathered;
 use super::merge_plan::{aggregate, gather, reparse, unions};
 use super::rewrite::Text;
 use super::route::{routed, unchanged};
-use super::special::{catalogue, do_block, sequences, several_tables};
+use super::special::{catalogue, do_block, routines, sequences, several_tables};
 use super::{Plan, Planned, Purpose, cells, check, rewrite};
 
 /// Plans a statement that goes to its units as it is.
@@ -26,16 +26,17 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             catalogue::unmixed(ctx, stmt)?;
             units
         }
-        Route::Unclaimed => match catalogue::route(ctx, stmt)? {
-            catalogue::Routed::Units(units) => {
+        Route::Unclaimed => match asked(ctx, stmt)? {
+            Asked::Called(units) => units,
+            Asked::Catalogue(units) => {
                 is_catalogue = true;
                 units
             }
-            catalogue::Routed::Needs(need) => return Ok(Planned::Needs(need)),
-            catalogue::Routed::Other => match do_block::block(ctx, stmt)? {
+            Asked::Needs(need) => return Ok(Planned::Needs(need)),
+            Asked::Other => match do_block::block(ctx, stmt)? {
                 do_block::Block::Needs(need) => return Ok(Planned::Needs(need)),
                 do_block::Block::Alike => check::everywhere(ctx),
-                do_block::Block::Other => match sequences::standing(ctx, stmt)? {
+                do_block::Block::Other => match standing(ctx, stmt)? {
                     Route::Units(units) => units,
                     Route::Needs(need) => return Ok(Planned::Needs(need)),
                     Route::Unclaimed => check::unclaimed(ctx, stmt)?,
@@ -80,6 +81,35 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
     }
     sequences::elsewhere_dropped(ctx, stmt, &mut plan);
     Ok(Planned::Run(Box::new(plan)))
+}
+
+/// What a query asks that names no table of a room.
+enum Asked {
+    /// Routines of these units.
+    Called(Units),
+    /// The catalogue, or nothing at all.
+    Catalogue(Units),
+    Needs(Need),
+    Other,
+}
+
+fn asked(ctx: &Context<'_>, stmt: &Statement) -> Result<Asked> {
+    if let Route::Units(units) = routines::called(ctx, stmt)? {
+        return Ok(Asked::Called(units));
+    }
+    Ok(match catalogue::route(ctx, stmt)? {
+        catalogue::Routed::Units(units) => Asked::Catalogue(units),
+        catalogue::Routed::Needs(need) => Asked::Needs(need),
+        catalogue::Routed::Other => Asked::Other,
+    })
+}
+
+/// Where a statement goes that is about what stands on some units only, and names no table.
+fn standing(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    match sequences::standing(ctx, stmt)? {
+        Route::Unclaimed => routines::defined(ctx, stmt),
+        route @ (Route::Units(_) | Route::Needs(_)) => Ok(route),
+    }
 }
 
 fn finished(

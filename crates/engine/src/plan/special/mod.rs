@@ -6,6 +6,7 @@ pub(crate) mod counted_rows;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
 pub(in crate::plan) mod own_counts;
+pub(in crate::plan) mod routines;
 pub(crate) mod sequence_calls;
 pub(in crate::plan) mod sequence_homes;
 pub(in crate::plan) mod sequences;

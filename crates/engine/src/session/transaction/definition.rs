@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::TransactionType;
 use pando_kernel::error::Result;
+use pando_kernel::temporary::is_temporary_routine;
 use pando_sql::ast::{Kind, ObjectKind, Statement};
 
 use crate::catalog::UnitCatalog;
@@ -112,6 +113,7 @@ pub(in crate::session) fn begin_if_defined(
 ) -> Result<()> {
     if let Kind::Define(define) = &stmt.kind
         && !session.temporary.concerns_temporaries()
+        && !is_temporary_routine(define)
     {
         session.cursors.refuse_in_use(define)?;
         begin_definition(session, live)?;

@@ -1,0 +1,175 @@
+//! Routines that not every storage unit can have: one whose definition names a single table is made where the table
+//! stands, and found there again.
+
+mod named;
+mod passing;
+
+use std::sync::Arc;
+
+use pando_kernel::UnitName;
+use pando_kernel::effects::{Effects, Stands, said};
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::{Context, DataNode, LogicTable, TableKind};
+use pando_kernel::route::{Need, Route, Spread, Target, Units};
+use pando_kernel::temporary::is_temporary_routine;
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
+use pando_sql::{tokenize, visit};
+
+use crate::plan::about::any_unit;
+
+pub(in crate::plan) use passing::kept;
+
+/// Where a definition of such routines goes that no room has claimed.
+///
+/// # Errors
+/// `Refused` where no unit has all the tables that it names.
+pub(in crate::plan) fn defined(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    let Kind::Define(define) = &stmt.kind else { return Ok(Route::Unclaimed) };
+    let Some(effects) = ctx.dialect.effects() else { return Ok(Route::Unclaimed) };
+    if define.object != ObjectKind::Routine || !may_differ(ctx) {
+        return Ok(Route::Unclaimed);
+    }
+    if is_temporary_routine(define) {
+        return passing::defined(ctx, stmt, define);
+    }
+    match define.action {
+        DefineAction::Create => made(ctx, stmt, define, effects),
+        DefineAction::Alter | DefineAction::Drop | DefineAction::Comment => {
+            Ok(changed(ctx, define))
+        }
+        DefineAction::Truncate | DefineAction::Rename => Ok(Route::Unclaimed),
+    }
+}
+
+/// On a unit that has the routines that a query without tables calls, where the one that it would go to has not. One
+/// that was not asked yet may have them: it is asked before anything runs there.
+///
+/// # Errors
+/// `Refused` for a temporary routine where it is not known whose it is.
+pub(in crate::plan) fn called(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    let (Some(effects), Some(first)) = (ctx.dialect.effects(), any_unit(ctx)) else {
+        return Ok(Route::Unclaimed);
+    };
+    let is_query = matches!(stmt.kind, Kind::Select(_) | Kind::Explain { .. } | Kind::Copy(_));
+    if !is_query
+        || !stmt.text.contains('(')
+        || !may_differ(ctx)
+        || !visit::tables(&stmt.kind).is_empty()
+    {
+        return Ok(Route::Unclaimed);
+    }
+    if passing::is_called(ctx, stmt) {
+        return passing::at_its_unit(ctx);
+    }
+    let calls = calls(ctx, &stmt.text, effects);
+    let lacks = |unit: &UnitName| calls.iter().any(|name| lacks(ctx, unit, name));
+    if !lacks(&first) {
+        return Ok(Route::Unclaimed);
+    }
+    let other = ctx.database.units.iter().find(|unit| !lacks(unit));
+    Ok(other.map_or(Route::Unclaimed, |unit| {
+        Route::Units(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather))
+    }))
+}
+
+/// Whether a unit has no routine of this name, and another has, or was not asked and may be.
+fn lacks(ctx: &Context<'_>, unit: &UnitName, name: &str) -> bool {
+    let may_be_asked = ctx.session.held.is_empty();
+    let may_have = |other: &UnitName| has(ctx, other, name).unwrap_or(may_be_asked);
+    has(ctx, unit, name) == Some(false) && ctx.database.units.iter().any(may_have)
+}
+
+/// Whether a unit has a routine of this name, in lower case; `None` when it was not asked yet.
+fn has(ctx: &Context<'_>, unit: &UnitName, name: &str) -> Option<bool> {
+    let known = ctx.catalog.effectful(unit)?;
+    Some(known.routines.get(name).is_some_and(|units| units.contains(unit)))
+}
+
+/// Whether a definition may be possible on one storage unit and not on another: where servers read bodies as they are
+/// made, and tables stand under the names of their own units.
+fn may_differ(ctx: &Context<'_>) -> bool {
+    ctx.dialect.syntax().dollar_strings
+        && ctx.database.units.len() > 1
+        && ctx.database.features.iter().all(|feature| feature.groups().places.is_empty())
+}
+
+/// On the units that have all that a new routine names.
+fn made(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    define: &Define,
+    effects: &dyn Effects,
+) -> Result<Route> {
+    let Some(name) = define.names.first() else { return Ok(Route::Unclaimed) };
+    let named = named::named(ctx.dialect.syntax(), &stmt.text, name.span);
+    if named.tables.is_empty() && named.code.is_empty() {
+        return Ok(Route::Unclaimed);
+    }
+    let Some(found) = ctx.catalog.tables() else { return Ok(Route::Needs(Need::Tables)) };
+    let configured: Vec<LogicTable> =
+        ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
+    let is_split = |key: &str| {
+        let is_part = |node: &DataNode| node.table.eq_ignore_ascii_case(key);
+        configured.iter().any(|table| {
+            table.kind == TableKind::Sharded
+                && (table.name.eq_ignore_ascii_case(key) || table.nodes.iter().any(is_part))
+        })
+    };
+    // What a rule speaks of has parts, and its server judges the name.
+    let tables: Vec<(&String, &Vec<UnitName>)> = named
+        .tables
+        .iter()
+        .filter(|key| !is_split(key))
+        .filter_map(|key| found.get_key_value(key))
+        .collect();
+    let calls: Vec<String> = named.code.iter().flat_map(|code| calls(ctx, code, effects)).collect();
+    let cannot = |unit: &UnitName| {
+        tables.iter().any(|(_, units)| !units.contains(unit))
+            || calls.iter().any(|name| lacks(ctx, unit, name))
+    };
+    let units: Vec<&UnitName> = ctx.database.units.iter().filter(|unit| !cannot(unit)).collect();
+    if units.is_empty() {
+        return Err(apart(name, &tables));
+    }
+    Ok(on(ctx, &units))
+}
+
+fn apart(name: &ObjectName, tables: &[(&String, &Vec<UnitName>)]) -> Error {
+    let names: Vec<&str> = tables.iter().map(|(table, _)| table.as_str()).collect();
+    Error::unsupported(
+        20101,
+        format!(
+            "routine `{}` is of one storage unit, and none has all that it names: `{}`",
+            name.key(),
+            names.join("`, `")
+        ),
+        "let the client send its statements one by one, or move the tables to one storage unit",
+    )
+}
+
+/// On the units that have the routines that a definition names.
+fn changed(ctx: &Context<'_>, define: &Define) -> Route {
+    let may_have = |unit: &&UnitName| {
+        let keys = define.names.iter().map(|name| name.key().to_lowercase());
+        keys.into_iter().all(|key| has(ctx, unit, &key) != Some(false))
+    };
+    let units: Vec<&UnitName> = ctx.database.units.iter().filter(may_have).collect();
+    on(ctx, &units)
+}
+
+/// These units; what goes to all or to none is for others to say.
+fn on(ctx: &Context<'_>, units: &[&UnitName]) -> Route {
+    if units.is_empty() || units.len() == ctx.database.units.len() {
+        return Route::Unclaimed;
+    }
+    let targets = units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
+    Route::Units(Units::new(targets, Spread::Same))
+}
+
+/// What a text calls that may be users' own, in lower case.
+fn calls(ctx: &Context<'_>, text: &str, effects: &dyn Effects) -> Vec<String> {
+    let tokens = tokenize(text, ctx.dialect.syntax()).ok();
+    let names = tokens.and_then(|tokens| said(text, &tokens.list, &[])).unwrap_or_default();
+    let called = names.into_iter().filter(|one| one.stands == Stands::Called);
+    called.map(|one| one.name).filter(|name| !effects.is_harmless(name)).collect()
+}
