@@ -3,8 +3,40 @@
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
-use pando_sql::Span;
-use pando_sql::ast::{ColumnAssignment, Insert, Kind, Node, ObjectName, Statement, TableFactor};
+use pando_sql::ast::{
+    ColumnAssignment, Define, DefineAction, Insert, Kind, Node, ObjectKind, ObjectName, Statement,
+    TableFactor,
+};
+use pando_sql::{Dotted, Item, Span, reading};
+
+use crate::plan::parse::unread;
+
+/// Words of a column that a server counts.
+const COUNTED: [&str; 8] = [
+    "auto_increment",
+    "serial",
+    "bigserial",
+    "smallserial",
+    "serial4",
+    "serial8",
+    "serial2",
+    "identity",
+];
+
+/// What may be added that is no column.
+const NO_COLUMNS: [&str; 11] = [
+    "check",
+    "constraint",
+    "foreign",
+    "fulltext",
+    "generated",
+    "index",
+    "key",
+    "partition",
+    "primary",
+    "spatial",
+    "unique",
+];
 
 /// Looks at what a statement leaves to servers to count. `Some` asks for what must be known first.
 ///
@@ -16,6 +48,9 @@ pub(in crate::plan) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Opti
     {
         return assigned(ctx, &table.name, &update.assignments);
     }
+    if let Kind::Define(define) = &stmt.kind {
+        return added(ctx, stmt, define).map(|()| None);
+    }
     let Kind::Insert(insert) = &stmt.kind else { return Ok(None) };
     if let Some(conflict) = &insert.on_conflict
         && let Some(need) = assigned(ctx, &insert.table.name, &conflict.assignments)?
@@ -26,6 +61,46 @@ pub(in crate::plan) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Opti
         return Ok(None);
     }
     counted(ctx, &insert.table.name, |_| true, "OVERRIDING USER VALUE", "leave the column out")
+}
+
+/// A counted column that is added to a table: each shard would number the rows that it has.
+fn added(ctx: &Context<'_>, stmt: &Statement, define: &Define) -> Result<()> {
+    let alters = define.object == ObjectKind::Table && define.action == DefineAction::Alter;
+    let Some(table) = define.names.first().filter(|table| alters && is_split(ctx, table)) else {
+        return Ok(());
+    };
+    let items = reading(&stmt.text, ctx.dialect.syntax(), None).map_err(unread)?;
+    let mut depth = 0_usize;
+    let clauses = items.split(|item| {
+        if *item == Item::Mark("(") {
+            depth += 1;
+        } else if *item == Item::Mark(")") {
+            depth = depth.saturating_sub(1);
+        }
+        depth == 0 && *item == Item::Mark(",")
+    });
+    for clause in clauses {
+        // What is quoted is no word of the language.
+        let word = |name: &Dotted<'_>| match name.quoted {
+            true => String::new(),
+            false => name.last().to_ascii_lowercase(),
+        };
+        let words: Vec<String> = clause.iter().filter_map(Item::name).map(word).collect();
+        let Some(at) = words.iter().position(|word| word == "add") else { continue };
+        let Some([name, rest @ ..]) = words.get(at + 1..) else { continue };
+        let is_column = !NO_COLUMNS.contains(&name.as_str());
+        if is_column && rest.iter().any(|word| COUNTED.contains(&word.as_str())) {
+            return Err(Error::unsupported(
+                30001,
+                format!(
+                    "each shard of `{}` would number the rows that it has by itself",
+                    table.key()
+                ),
+                "make the table with the column, or add it plainly, number the rows, and have it counted then",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether an INSERT has the server count instead of taking its values.
