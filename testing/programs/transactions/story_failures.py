@@ -83,7 +83,7 @@ def failed_lets_go(family, pando):
             client.query(f"set variable transaction_type = {kind}")
             other.query("set lock_timeout = '5s'")
             # Ids 1 and 5 are on unit 1, 0 and 2 on unit 0.
-            for failing in ("insert into t values (1, 0)", "select n / 0 from t where id = 1", "select n from nowhere", "listen x"):
+            for failing in ("insert into t values (1, 0)", "select n / 0 from t where id = 1", "select n from nowhere", "select lo_create(0)"):
                 client.query("begin")
                 client.query("update t set n = 7 where id = 0")
                 refused(client, failing)

@@ -1,7 +1,7 @@
 //! Statements that would have each shard's server count a column by itself, though it is one table's: refused.
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
+use pando_kernel::feature::{Context, LogicTable, TableKind};
 use pando_kernel::route::Need;
 use pando_sql::ast::{
     ColumnAssignment, Define, DefineAction, Insert, Kind, Node, ObjectKind, ObjectName, Statement,
@@ -156,5 +156,8 @@ fn counted(
 fn is_split(ctx: &Context<'_>, table: &ObjectName) -> bool {
     let key = table.key();
     let mut tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
-    tables.any(|known| known.nodes.len() > 1 && known.name.eq_ignore_ascii_case(&key))
+    let is_sharded = |known: &LogicTable| known.kind == TableKind::Sharded;
+    tables.any(|known| {
+        is_sharded(&known) && known.nodes.len() > 1 && known.name.eq_ignore_ascii_case(&key)
+    })
 }

@@ -253,7 +253,7 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
     let mut found: Vec<plan::Stored> = Vec::new();
     for unit in &live.database.units {
         let begin = found.len();
-        let is_inside = session.work.transaction().units().iter().any(|held| *held == *unit);
+        let is_inside = session.work.transaction().units().contains(unit);
         let query = texts.query(if is_inside { Waits::AsSet } else { Waits::Briefly });
         let rows = match ask::ask(session, live, unit, &query).await {
             Err(error) if texts.is_being_changed(&error) => {

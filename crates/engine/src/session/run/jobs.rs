@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::route::UnitName;
+use pando_kernel::route::{Spread, UnitName};
 use pando_pool::Connection;
 
 use crate::execute::Channel;
@@ -60,7 +60,9 @@ pub(in crate::session) fn give_jobs(
             Err(error) => (Channel::new(connection, swallow, 0), Err(error)),
         },
     };
+    // Those that do the same are warned of the same.
     if jobs.len() > 1
+        && plan.spread != Spread::Same
         && let Some(dialect) = session.place.dialect()
         && let Some(question) = dialect.presentation().and_then(|own| own.warnings())
     {
