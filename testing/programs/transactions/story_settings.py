@@ -75,8 +75,9 @@ def settings(family, pando):
                 client.query(sql)
                 assert len(client.query("select * from x")) == rows, sql
                 client.query("drop table x")
-        for sql in ("explain analyze select n into temp x from t where id = 0", "select n into /* here */ temp x from t where id = 0",
-                    "explain (analyze) create temp table x as select n from t where id = 0"):
+        client.query("select n into /* here */ temp x from t where id = 0")
+        client.query("drop table x")
+        for sql in ("explain analyze select n into temp x from t where id = 0", "explain (analyze) create temp table x as select n from t where id = 0"):
             assert "temporary table" in str(refused(client, sql)), sql
         client.close()
     with case("pg-set-and-rollback-to"):
