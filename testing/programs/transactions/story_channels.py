@@ -151,6 +151,8 @@ def with_the_data(family, pando):
             for _, _, told in listener.hear(2):
                 id, n = told.split()
                 assert listener.value(f"select n from t where id = {id}") == n, told
+    # A server of PostgreSQL's does not prepare what it has been told to tell.
+    writer.query("set variable transaction_type = LOCAL")
     with case("rows-of-shards-tell-once-each"):
         writer.query("select pg_notify('jobs', 'row ' || id) from t where id in (1, 2)")
         assert sorted(texts(listener, 2)) == [("jobs", "row 1"), ("jobs", "row 2")]

@@ -70,6 +70,7 @@ def settings(family, pando):
         client.close()
     with case("pg-into-a-temporary-table"):
         client = pando.client(family, "shop")
+        client.query("set variable transaction_type = LOCAL")
         for into in ("temp x", "TEMPORARY TABLE x", "pg_temp.x"):
             for sql, rows in ((f"select n into {into} from t where id = 0", 1), (f"select 1 as a into {into} union select 2", 2)):
                 client.query(sql)

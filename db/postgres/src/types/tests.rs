@@ -19,6 +19,7 @@ fn values_have_these_two_forms() {
     check(oid::INT8, "-1", &[0xff; 8], Value::Int(-1));
     check(oid::OID, "4294967295", &[0xff; 4], Value::Int(4_294_967_295));
     check(oid::FLOAT4, "1.5", &1.5_f32.to_be_bytes(), Value::Float(1.5));
+    check(oid::FLOAT4, "0.1", &0.1_f32.to_be_bytes(), Value::Float(f64::from(0.1_f32)));
     check(oid::FLOAT8, "-0.1", &(-0.1_f64).to_be_bytes(), Value::Float(-0.1));
     let number = Value::Decimal("-1.50".parse().unwrap());
     check(oid::NUMERIC, "-1.50", &[0, 2, 0, 0, 0x40, 0, 0, 2, 0, 1, 0x13, 0x88], number);

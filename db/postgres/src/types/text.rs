@@ -20,7 +20,8 @@ pub(super) fn decode(oid: u32, bytes: &[u8]) -> Result<Value> {
         oid::INT4 => Value::Int(text.trim().parse::<i32>().map_err(|_| bad())?.into()),
         oid::INT8 => Value::Int(text.trim().parse().map_err(|_| bad())?),
         oid::OID => Value::Int(text.trim().parse::<u32>().map_err(|_| bad())?.into()),
-        oid::FLOAT4 | oid::FLOAT8 => Value::Float(float(text).ok_or_else(bad)?),
+        oid::FLOAT4 => Value::Float(single(text).ok_or_else(bad)?),
+        oid::FLOAT8 => Value::Float(float(text).ok_or_else(bad)?),
         oid::NUMERIC => numeric(text).ok_or_else(bad)?,
         oid::BYTEA => Value::Bytes(bytea(text).ok_or_else(bad)?),
         _ => Value::Text(text.to_owned()),
@@ -107,6 +108,14 @@ fn boolean(text: &str) -> Option<bool> {
         "f" | "false" | "n" | "no" | "off" | "0" => Some(false),
         _ => None,
     }
+}
+
+/// A `real` as the value that it is: the nearest one of 24 bits. What is beyond all of them is none.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what the type does")]
+fn single(text: &str) -> Option<f64> {
+    let whole = float(text)?;
+    let single = f64::from(whole as f32);
+    (single.is_finite() || !whole.is_finite()).then_some(single)
 }
 
 fn float(text: &str) -> Option<f64> {

@@ -23,10 +23,12 @@ use words::{found, words};
 
 /// Whether what runs on so many units needs to be told what time it is.
 fn is_needed(ctx: &Context<'_>, clock: &dyn Clock, units: usize) -> bool {
-    ctx.database.units.len() > 1
-        && (units > 1
-            || ctx.session.keeps_time
-            || clock.is_of_transactions() && ctx.session.transaction != TransactionState::Idle)
+    let is_several = units > 1 || ctx.session.keeps_time;
+    // On a single unit several statements are one transaction, which has one time where it has any.
+    if !clock.is_of_transactions() || ctx.database.units.len() < 2 {
+        return is_several && !clock.is_of_transactions();
+    }
+    is_several || ctx.session.transaction != TransactionState::Idle
 }
 
 /// Whether a statement is read for functions of time: in definitions they are kept for later.
