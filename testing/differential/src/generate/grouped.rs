@@ -250,7 +250,7 @@ impl Maker<'_> {
                     false,
                 );
             }
-            if matches!(field.class, Class::Ints | Class::Texts) {
+            if matches!(field.class, Class::Ints | Class::Texts | Class::Mood) {
                 // An empty array in it is an error, if the group is looked at before LIMIT is reached.
                 return (fill("count({})", own), Class::Whole, false);
             }
