@@ -50,6 +50,13 @@ pub(in crate::session) struct Given {
     pub(in crate::session) first_number: u64,
 }
 
+impl Given {
+    /// The same for another text that stands for the statement's: it is no shape that comes again.
+    pub(in crate::session) fn for_another_text(&self) -> Self {
+        Self { learns: false, text: None, lifted: Vec::new(), ..self.clone() }
+    }
+}
+
 /// A statement of a text that waits for its turn.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Queued {

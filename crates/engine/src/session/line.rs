@@ -116,7 +116,7 @@ async fn run_expanded(
     text: &Arc<str>,
     given: &Given,
 ) -> Result<()> {
-    let mut own = Given { text: None, lifted: Vec::new(), learns: false, ..given.clone() };
+    let mut own = given.for_another_text();
     let ran = match template::recall(session, text, &mut own).filter(|_| stmt.hints.is_empty()) {
         Some(recalled) => run_recalled(session, &recalled, text, &mut own).await,
         None => {
@@ -140,7 +140,7 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
         let live = session.place.live()?;
         let renamed = shard_sequences::renamed(session, &live, stmt, name);
         if let Some(renamed) = Box::pin(renamed).await? {
-            return run_counted(session, &renamed, &mut shard_sequences::given_of(given)).await;
+            return run_counted(session, &renamed, &mut given.for_another_text()).await;
         }
     }
     if let Some((listed, mut own)) = channels::listed(session, stmt, given)? {
@@ -150,7 +150,7 @@ async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Gi
         let live = session.place.live()?;
         let left = Box::pin(bring::bring(session, &live, stmt, given)).await?;
         if let Some(left) = left {
-            return run_counted(session, &left, &mut shard_sequences::given_of(given)).await;
+            return run_counted(session, &left, &mut given.for_another_text()).await;
         }
     }
     run_counted(session, stmt, given).await
@@ -177,7 +177,7 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
             let live = session.place.live()?;
             let renamed = shard_sequences::renamed(session, &live, stmt, name);
             let Some(renamed) = Box::pin(renamed).await? else { return Err(error) };
-            let mut own = shard_sequences::given_of(given);
+            let mut own = given.for_another_text();
             return Box::pin(run_filled(session, &renamed, &mut own)).await;
         }
         Ok(ran) => ran,

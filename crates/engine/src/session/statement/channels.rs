@@ -187,7 +187,7 @@ pub(in crate::session) fn listed(
         plan::sequence_calls::written(ctx, stmt, &put)
     });
     let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(plan::unread)?;
-    let given = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+    let given = given.for_another_text();
     Ok(Some((stmt, given)))
 }
 

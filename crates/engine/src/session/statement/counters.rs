@@ -52,7 +52,7 @@ pub(in crate::session) async fn counted(
         }
     }
     let stmt = filled(session, live, stmt, &columns).await?.ok_or(refusal)?;
-    let given = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+    let given = given.for_another_text();
     Ok((stmt, given))
 }
 

@@ -59,7 +59,7 @@ async fn with_numbers(
     let Asking { stmt, given, found, counted } = asking;
     let rows = rows(&found)?;
     let numbers = drawn(session, live, &counted, &rows).await?;
-    let mut own = Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() };
+    let mut own = given.for_another_text();
     own.first_number = numbers.first().copied().unwrap_or_default();
     let mut left = numbers.into_iter();
     let mut values = Vec::with_capacity(found.wants.len());

@@ -56,7 +56,7 @@ pub(in crate::session) async fn counted(
         let stmt = set_value::computed(session, live, set).await?;
         let calls = found(session, live, &stmt, None).await?;
         sees_uncounted(session, live, &calls);
-        return Ok(Some((stmt, own_of(given))));
+        return Ok(Some((stmt, given.for_another_text())));
     }
     settle::settle_cursors(session).await?;
     if given.awaits_admission {
@@ -66,7 +66,8 @@ pub(in crate::session) async fn counted(
         let renamed = renamed(&calls);
         return match renamed.is_empty() {
             true => Ok(None),
-            false => with(session, live, stmt, &renamed).map(|stmt| Some((stmt, own_of(given)))),
+            false => with(session, live, stmt, &renamed)
+                .map(|stmt| Some((stmt, given.for_another_text()))),
         };
     }
     let taken = match is_run(&stmt.kind) {
@@ -78,12 +79,7 @@ pub(in crate::session) async fn counted(
         return Ok(None);
     }
     let stmt = with(session, live, stmt, &put)?;
-    Ok(Some((stmt, own_of(given))))
-}
-
-/// What comes with a statement that stands for the client's.
-fn own_of(given: &Given) -> Given {
-    Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() }
+    Ok(Some((stmt, given.for_another_text())))
 }
 
 /// A prepared statement with any number in the place of those that it takes: what it takes and returns is the same.

@@ -11,7 +11,6 @@ use crate::plan;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
 use crate::session::run::find_out;
 
 /// The name of a sequence that a statement alters.
@@ -67,9 +66,4 @@ pub(in crate::session) async fn renamed(
     let mut renamed = pando_sql::parse(&text, dialect.syntax()).map_err(plan::unread)?;
     renamed.hints.push(("DATA_SOURCE_NAME".to_owned(), actual.home.to_string()));
     Ok(Some(renamed))
-}
-
-/// What comes with it.
-pub(in crate::session) fn given_of(given: &Given) -> Given {
-    Given { learns: false, text: None, lifted: Vec::new(), ..given.clone() }
 }
