@@ -38,6 +38,11 @@ pub(crate) struct TestDoor {
     stop: Arc<watch::Sender<bool>>,
 }
 
+/// A door whose sessions answer from a script.
+pub(crate) fn door() -> Arc<TestDoor> {
+    Arc::new(TestDoor::new())
+}
+
 impl TestDoor {
     pub(crate) fn new() -> TestDoor {
         let user = |password: &str, method: &str| Credential::of_password(password, method);
