@@ -14,14 +14,12 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use pando_kernel::Format;
-use pando_postgres::auth::{md5, scram};
 use pando_postgres::codec::Malformed;
 use pando_postgres::codec::copy::{encode_data, encode_done, encode_fail};
 use pando_postgres::codec::frontend::{
-    Binding, Close, Describe, Execute, Named, Parse, Query, SaslInitial, encode_flush,
-    encode_password, encode_sasl, encode_sync, encode_terminate, put,
+    Binding, Close, Describe, Execute, Named, Parse, Query, encode_flush, encode_sync,
+    encode_terminate, put,
 };
-use pando_postgres::codec::startup::{self, Cancel};
 use support::raw::Peer;
 use support::script::{TestDoor, door};
 
