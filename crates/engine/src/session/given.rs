@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::request::{CursorId, Execute};
+use pando_kernel::request::{CursorId, Execute, Prepared};
 use pando_kernel::{Format, Parameter};
 use pando_sql::ast::Statement;
 
@@ -55,6 +55,11 @@ impl Given {
     pub(in crate::session) fn for_another_text(&self) -> Self {
         Self { learns: false, text: None, lifted: Vec::new(), ..self.clone() }
     }
+}
+
+/// Another statement, with the types that were declared for a prepared one.
+pub(in crate::session) fn in_place_of(prepared: &Prepared, stmt: Statement) -> Arc<Prepared> {
+    Arc::new(Prepared::new(Arc::clone(&stmt.text), stmt, prepared.declared.to_vec()))
 }
 
 /// A statement of a text that waits for its turn.

@@ -13,7 +13,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::cursors::settle;
-use crate::session::given::Given;
+use crate::session::given::{self, Given};
 use crate::session::run::{context, find_out};
 
 /// The text over tables of a statement that names such views; `None` for all others.
@@ -65,7 +65,7 @@ pub(in crate::session) async fn describable(
     let given = Given::default();
     let Some(text) = expanded(session, &prepared.statement, &given).await? else { return Ok(None) };
     let stmt = read(session, &text, &prepared.statement)?;
-    Ok(Some(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec()))))
+    Ok(Some(given::in_place_of(prepared, stmt)))
 }
 
 /// The statement of a text that stands for another.

@@ -13,7 +13,7 @@ use crate::plan::sequence_calls::Filled;
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{self, Given};
 use crate::session::run::{context, find_out};
 use crate::session::statement::{numbered, sequence_calls};
 
@@ -74,8 +74,7 @@ pub(in crate::session) async fn describable(
         column.numbers = vec![0; column.rows.len()];
     }
     let stmt = filled(session, live, &prepared.statement, &columns).await?.ok_or(refusal)?;
-    let text = Arc::clone(&stmt.text);
-    Ok(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec())))
+    Ok(given::in_place_of(prepared, stmt))
 }
 
 async fn wanting(

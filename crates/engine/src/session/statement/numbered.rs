@@ -16,7 +16,7 @@ use crate::plan::counted_rows::{CountedRows, Want};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::Given;
+use crate::session::given::{self, Given};
 use crate::session::run::counted_tables::counter;
 use crate::session::run::{admission, find_out};
 
@@ -134,8 +134,7 @@ pub(in crate::session) async fn describable(
     let values = found.wants.iter().map(value).collect();
     let keys = GeneratedKeys { column: found.column, values };
     let stmt = filled(session, live, stmt, &keys).await?.ok_or(refusal)?;
-    let text = Arc::clone(&stmt.text);
-    Ok(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec())))
+    Ok(given::in_place_of(prepared, stmt))
 }
 
 async fn wants(

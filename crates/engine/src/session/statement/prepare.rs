@@ -12,6 +12,7 @@ use pando_sql::ast::{Kind, Transaction};
 
 use crate::session::Session;
 use crate::session::errors::unknown_table;
+use crate::session::given;
 use crate::session::place::elsewhere;
 use crate::session::reply::pull::finish;
 use crate::session::run::describe::Described;
@@ -153,8 +154,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
     }
     session.work.refuse_if_failed()?;
     if let Some(query) = into_variables::query_of(session, stmt)? {
-        let query =
-            Arc::new(Prepared::new(Arc::clone(&query.text), query, prepared.declared.to_vec()));
+        let query = given::in_place_of(prepared, query);
         let Description { parameters, .. } = Box::pin(describe_afresh(session, &query)).await?;
         return Ok(Description { parameters, columns: None });
     }
@@ -207,10 +207,7 @@ async fn of_sequence(
     let live = session.place.live()?;
     let renamed = shard_sequences::renamed(session, &live, &prepared.statement, name);
     let renamed = Box::pin(renamed).await?;
-    Ok(renamed.map(|stmt| {
-        let text = Arc::clone(&stmt.text);
-        Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec()))
-    }))
+    Ok(renamed.map(|stmt| given::in_place_of(prepared, stmt)))
 }
 
 /// The columns of a logic table, as an empty result.

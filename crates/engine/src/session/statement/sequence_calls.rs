@@ -17,7 +17,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::ask;
 use crate::session::cursors::settle;
-use crate::session::given::Given;
+use crate::session::given::{self, Given};
 use crate::session::run::{admission, context, find_out};
 use crate::session::settings::sequence_values::Current;
 use crate::session::statement::set_value;
@@ -107,8 +107,7 @@ pub(in crate::session) async fn describable(
         .map(|call| Ok((call.span, literal(words(live)?, call, 0))))
         .collect::<Result<_>>()?;
     let stmt = with(session, live, stmt, &put)?;
-    let text = Arc::clone(&stmt.text);
-    Ok(Some(Arc::new(Prepared::new(text, stmt, prepared.declared.to_vec()))))
+    Ok(Some(given::in_place_of(prepared, stmt)))
 }
 
 async fn found(
