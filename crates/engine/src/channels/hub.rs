@@ -13,7 +13,7 @@ use pando_kernel::runtime::SharedRuntime;
 
 use crate::snapshot::LiveDatabase;
 
-use super::gate::{Gate, gone};
+use super::latch::{Latch, gone};
 use super::line;
 use super::line::{Do, Order, Orders};
 use super::mailbox::Mailbox;
@@ -104,7 +104,7 @@ impl Hub {
     /// # Cancel safety
     /// Dropped, it may leave the channel listened to by nobody until the hub ends, and the mailbox without it.
     pub(crate) async fn join(&self, channel: &Arc<str>, mailbox: &Arc<Mailbox>) -> Result<bool> {
-        let gate = {
+        let latch = {
             let mut state = self.state();
             if state.is_over {
                 return Ok(false);
@@ -113,7 +113,7 @@ impl Hub {
             self.order(&Do::Listen(Arc::clone(channel)))
         };
         let coming = Coming { hub: self, channel };
-        gate.opened().await?;
+        latch.opened().await?;
         let mut state = self.state();
         if state.is_over {
             return Err(gone("it has ended"));
@@ -160,14 +160,14 @@ impl Hub {
     /// # Cancel safety
     /// May be dropped.
     pub(crate) async fn catch_up(&self) -> Result<()> {
-        let gate = {
+        let latch = {
             let state = self.state();
             if state.is_over {
                 return Err(gone("it has ended"));
             }
             self.order(&Do::Nothing)
         };
-        gate.opened().await
+        latch.opened().await
     }
 
     /// A session is about to have told something by this connection. The result is to be given to [`Hub::has_told`]; nothing where nobody listens to that.
@@ -230,12 +230,12 @@ impl Hub {
     }
 
     /// Gives every line something to do. Called under the lock of the state, so that all lines do the same in the same order.
-    fn order(&self, what: &Do) -> Arc<Gate> {
-        let gate = Gate::expecting(self.orders.len());
+    fn order(&self, what: &Do) -> Arc<Latch> {
+        let latch = Latch::expecting(self.orders.len());
         for orders in &self.orders {
-            orders.push(Order { what: what.clone(), gate: Arc::clone(&gate) });
+            orders.push(Order { what: what.clone(), latch: Arc::clone(&latch) });
         }
-        gate
+        latch
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -13,8 +13,8 @@ use pando_kernel::event::Event;
 use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::{Dialect, Notifications, Value};
 
-use super::gate::{Gate, gone};
 use super::hub::Hub;
+use super::latch::{Latch, gone};
 
 /// Time to open the connection, and for the storage unit to do what it is ordered.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ struct State {
 pub(super) struct Order {
     pub(super) what: Do,
     /// Opens when all lines have done it, and told what they had heard before.
-    pub(super) gate: Arc<Gate>,
+    pub(super) latch: Arc<Latch>,
 }
 
 /// What.
@@ -59,7 +59,7 @@ impl Orders {
             let mut state = self.state();
             if state.is_closed {
                 drop(state);
-                order.gate.pass(Err(gone("it has ended")));
+                order.latch.pass(Err(gone("it has ended")));
                 return;
             }
             state.waiting.push_back(order);
@@ -75,7 +75,7 @@ impl Orders {
             state.is_closed = true;
             (std::mem::take(&mut state.waiting), state.waker.take())
         };
-        waiting.iter().for_each(|order| order.gate.pass(Err(gone("it has ended"))));
+        waiting.iter().for_each(|order| order.latch.pass(Err(gone("it has ended"))));
         waker.into_iter().for_each(Waker::wake);
     }
 
@@ -146,7 +146,7 @@ impl Line<'_> {
                     let done = self.obey(&mut *backend, words, &orders).await;
                     if let Err(error) = done {
                         let why = error.to_string();
-                        orders.iter().for_each(|order| order.gate.pass(Err(gone(&why))));
+                        orders.iter().for_each(|order| order.latch.pass(Err(gone(&why))));
                         return Err(error);
                     }
                 }
@@ -169,7 +169,7 @@ impl Line<'_> {
     async fn stand_by(&self) -> Result<()> {
         loop {
             match poll_fn(|cx| self.orders.poll(cx)).await {
-                Next::Orders(orders) => orders.iter().for_each(|order| order.gate.pass(Ok(()))),
+                Next::Orders(orders) => orders.iter().for_each(|order| order.latch.pass(Ok(()))),
                 Next::End => return Ok(()),
             }
         }
@@ -223,7 +223,7 @@ impl Line<'_> {
         backend.start(Execution::Ping)?;
         self.in_time(self.answered(backend)).await?;
         for (order, result) in orders.iter().zip(results) {
-            order.gate.pass(result);
+            order.latch.pass(result);
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 //! A [`Hub`] is about one logical database. Each of its lines is the task of one connection; what a line hears goes to the mailboxes of the sessions that listen. Orders to
 //! lines are answered behind all that was told before them, so whoever has had an answer has heard that. A hub that loses a line ends: nobody knows what was told meanwhile.
 
-mod gate;
 mod hub;
+mod latch;
 mod line;
 mod mailbox;
 

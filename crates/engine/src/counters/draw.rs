@@ -65,7 +65,7 @@ pub(crate) async fn numbers(
     if let Some(numbers) = counter.lease().serve(rows, steps, runtime.now()) {
         return Ok(numbers);
     }
-    let _passed = counter.gate.pass().await;
+    let _asking = counter.asking.lock().await;
     for _ in 0..ROUNDS {
         if let Some(numbers) = counter.lease().serve(rows, steps, runtime.now()) {
             return Ok(numbers);
@@ -151,7 +151,7 @@ pub(crate) async fn forget(
 ) -> Result<()> {
     let counter = &counted.counter;
     let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
-    let _passed = counter.gate.pass().await;
+    let _asking = counter.asking.lock().await;
     for _ in 0..ROUNDS {
         let Some(seen) = ledger.look().await? else { break };
         if seen.known.is_zero() || seen.holder == live.counters.holder {

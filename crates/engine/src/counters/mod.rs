@@ -1,7 +1,6 @@
 //! What this process knows of the counters of sharded tables: numbers that it has leased, and those below which it knows what was given out.
 
 mod draw;
-mod gate;
 mod lease;
 mod ledger;
 
@@ -14,7 +13,6 @@ use crate::clock;
 pub(crate) use draw::{Counted, Order, Shard, forget, numbers};
 pub(crate) use lease::{Row, Steps};
 
-use gate::Gate;
 use lease::{Asks, Lease};
 
 /// The counters of one database.
@@ -29,8 +27,8 @@ pub(crate) struct Book {
 /// What this process knows of one counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// Whoever asks the ledger has passed it: one at a time, so that numbers ascend in each session.
-    gate: Gate,
+    /// Held by whoever asks the ledger: one at a time, so that numbers ascend in each session.
+    asking: tokio::sync::Mutex<()>,
     lease: Mutex<Lease>,
     /// The table's INSERTs have been refused for want of numbers: nothing else makes them.
     pub(crate) is_wanted: AtomicBool,

@@ -8,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 
 /// It opens when as many have passed as were expected.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Latch {
     state: Mutex<State>,
 }
 
@@ -19,7 +19,7 @@ struct State {
     waker: Option<Waker>,
 }
 
-impl Gate {
+impl Latch {
     /// Opens when so many have passed.
     pub(super) fn expecting(count: usize) -> Arc<Self> {
         let state = State { expected: count, error: None, waker: None };
