@@ -3,6 +3,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
+use pando_kernel::guard::mentions;
 use pando_kernel::presentation::Presentation;
 use pando_sql::ast::{DefineAction, Ident, Kind, Node, ObjectKind, ObjectName, Statement};
 use pando_sql::{Dotted, Edits, Item, Span, Syntax, alike, reading, tokenize, visit};
@@ -29,7 +30,9 @@ pub(super) fn bare<'a>(
             }
         }
     }
-    if !mentions(&stmt.text, &ctx.database.name) {
+    // Most texts are done with here.
+    let own = ctx.database.name.to_lowercase();
+    if own.starts_with(|c: char| c.is_ascii_alphanumeric()) && !mentions(&stmt.text, &[&own]) {
         return Ok(None);
     }
     let mut called: Vec<&ObjectName> = Vec::new();
@@ -56,12 +59,6 @@ fn stands_in_a_database(object: ObjectKind) -> bool {
         | ObjectKind::User
         | ObjectKind::Other => false,
     }
-}
-
-/// Whether the name stands anywhere in the text; most texts are done with here.
-fn mentions(text: &str, name: &str) -> bool {
-    let (text, name) = (text.as_bytes(), name.as_bytes());
-    !name.is_empty() && text.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
 }
 
 /// What the tree does not tell: whom CALL calls, and what code names.

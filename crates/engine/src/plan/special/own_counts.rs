@@ -4,8 +4,8 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, LogicTable, TableKind};
 use pando_kernel::route::Need;
 use pando_sql::ast::{
-    ColumnAssignment, Define, DefineAction, Insert, Kind, Node, ObjectKind, ObjectName, Statement,
-    TableFactor,
+    ColumnAssignment, Define, DefineAction, Insert, InsertSource, Kind, Node, ObjectKind,
+    ObjectName, Statement, TableFactor,
 };
 use pando_sql::{Dotted, Item, Span, reading};
 
@@ -57,7 +57,7 @@ pub(in crate::plan) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Opti
     {
         return Ok(Some(need));
     }
-    if !overrides(stmt, insert) || !is_split(ctx, &insert.table.name) {
+    if !overrides(ctx, stmt, insert)? || !is_split(ctx, &insert.table.name) {
         return Ok(None);
     }
     counted(ctx, &insert.table.name, |_| true, "OVERRIDING USER VALUE", "leave the column out")
@@ -104,14 +104,19 @@ fn added(ctx: &Context<'_>, stmt: &Statement, define: &Define) -> Result<()> {
 }
 
 /// Whether an INSERT has the server count instead of taking its values.
-fn overrides(stmt: &Statement, insert: &Insert) -> bool {
-    let names = insert.columns_span.end.max(insert.table.span.end);
-    let rest = Span::new(names, u32::try_from(stmt.text.len()).unwrap_or(u32::MAX));
-    let mut words = rest.of(&stmt.text).split_ascii_whitespace();
-    let is = |word: Option<&str>, expected: &str| {
-        word.is_some_and(|word| word.eq_ignore_ascii_case(expected))
+fn overrides(ctx: &Context<'_>, stmt: &Statement, insert: &Insert) -> Result<bool> {
+    let end = match &insert.source {
+        InsertSource::Values { span, .. } => span.start,
+        InsertSource::Query(query) => query.span.start,
+        InsertSource::Set(_) | InsertSource::Default => return Ok(false),
     };
-    is(words.next(), "OVERRIDING") && is(words.next(), "USER")
+    let between = Span::new(insert.columns_span.end, end).of(&stmt.text).trim();
+    if between.is_empty() {
+        return Ok(false);
+    }
+    let items = reading(between, ctx.dialect.syntax(), None).map_err(unread)?;
+    let is_it = |two: &[Item<'_>]| two[0].is_word("overriding") && two[1].is_word("user");
+    Ok(items.windows(2).any(is_it))
 }
 
 fn assigned(

@@ -3,6 +3,7 @@
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
+use pando_kernel::guard::mentions;
 use pando_kernel::route::{Spread, Target, Units};
 use pando_kernel::{LockAct, MergePlan};
 use pando_sql::ast::{Kind, Node, Statement};
@@ -80,7 +81,7 @@ fn tells(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let mut found = false;
     let functions = ctx.dialect.waits().map_or(&[][..], |waits| waits.lock_functions());
     for function in functions.iter().filter(|function| function.act == LockAct::Tell) {
-        if !mentions(&stmt.text, function.name.as_bytes()) {
+        if !mentions(&stmt.text, &[function.name]) {
             continue;
         }
         visit::exprs(&stmt.kind, &mut |expr| {
@@ -89,10 +90,6 @@ fn tells(ctx: &Context<'_>, stmt: &Statement) -> bool {
         });
     }
     found
-}
-
-fn mentions(text: &str, word: &[u8]) -> bool {
-    text.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
 fn too_often() -> Error {
