@@ -63,7 +63,7 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::MoveRows(_) => "move_rows",
                 Steps::ChosenRows(_) => "chosen_rows",
                 Steps::FirstRows(_) => "first_rows",
-                Steps::Locks(_) => "locks",
+                Steps::ServerCalls(_) => "locks",
                 Steps::LockedRows(_) => "locked_rows",
                 Steps::TableOfQuery(_) => "table_of_query",
                 Steps::TableLike(_) => "table_like",

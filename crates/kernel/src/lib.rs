@@ -72,7 +72,7 @@ pub use feature::{Context, Database, Feature, Room};
 pub use grammar::RuleGrammar;
 pub use guard::Guard;
 pub use lists::Lists;
-pub use locks::{LockAct, LockFunction, LockHold};
+pub use locks::{LockHold, ServerAct, ServerFunction};
 pub use logic::{Compares, LogicColumn, LogicColumns, ShowsColumns, StoredName};
 pub use merge::MergePlan;
 pub use notifications::{Notice, Notification, Notifications};

@@ -1,13 +1,13 @@
-//! Locks that applications take by a number or a name: which of a family's functions take and free them. They belong to one server, and so to the engine
-//! where there are several.
+//! Functions whose effect is a whole server's, and so the engine's where there are several: those that take and free locks that applications know by a number or a
+//! name, and those that tell something to other sessions.
 
-/// One of a family's functions that take, free and tell of such locks.
+/// One of a family's functions of this kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LockFunction {
+pub struct ServerFunction {
     /// Its name, in lower case.
     pub name: &'static str,
     /// What it does.
-    pub act: LockAct,
+    pub act: ServerAct,
     /// When what it takes is freed at last.
     pub hold: LockHold,
     /// The function that does the same until it is taken back by `undo`: that of the connection's, not of its transaction's.
@@ -24,7 +24,7 @@ pub struct LockFunction {
     pub gives: &'static str,
 }
 
-impl LockFunction {
+impl ServerFunction {
     /// How many of so many arguments say which lock.
     pub fn named_by(&self, arguments: usize) -> usize {
         self.keys.iter().copied().filter(|keys| *keys <= arguments).max().unwrap_or(0)
@@ -33,7 +33,7 @@ impl LockFunction {
 
 /// What such a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockAct {
+pub enum ServerAct {
     /// Takes the lock, or says that it did not.
     Take,
     /// Frees the session's own lock once.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::{Error, Result, ServerError};
-use crate::locks::LockFunction;
+use crate::locks::ServerFunction;
 use crate::runtime::BoxFuture;
 use crate::value::Value;
 
@@ -20,7 +20,7 @@ pub trait Waits: Send + Sync + Debug {
     fn read_server(&self, row: &[Value]) -> Result<Server>;
 
     /// The functions that take and free locks of applications, sorted by their names; none where there are no such locks.
-    fn lock_functions(&self) -> &'static [LockFunction] {
+    fn server_functions(&self) -> &'static [ServerFunction] {
         &[]
     }
 

@@ -1,6 +1,6 @@
 //! Statements that would leave something behind on a storage unit's connection: it serves another session next, so they are refused.
 
-use pando_kernel::LockAct;
+use pando_kernel::ServerAct;
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::temporary::{is_temporary, is_temporary_routine};
@@ -12,7 +12,7 @@ use pando_sql::{TokenKind, tokenize, visit};
 
 use crate::plan::Planned;
 use crate::plan::special::{routines, tell_calls};
-use crate::plan::steps::lock_calls;
+use crate::plan::steps::server_calls;
 
 /// Functions that keep, read or end state of a connection.
 const STATEFUL: &[&str] =
@@ -141,8 +141,8 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
         let body = matches!(token.kind, TokenKind::Word | TokenKind::DollarString);
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|_| body);
         for word in words.map(str::to_ascii_lowercase) {
-            if lock_calls::named(ctx, &word).is_some_and(|found| found.act != LockAct::Tell) {
-                let because = match lock_calls::lists_items(ctx, stmt) {
+            if server_calls::named(ctx, &word).is_some_and(|found| found.act != ServerAct::Tell) {
+                let because = match server_calls::lists_items(ctx, stmt) {
                     true => Because::TakesLock,
                     false => Because::Unsupported,
                 };
@@ -265,14 +265,14 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> 
     let (mut found, mut lock, mut tells) = (None, None, None);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Function(call) => {
-            if let Some(function) = lock_calls::function_of(ctx, call) {
+            if let Some(function) = server_calls::function_of(ctx, call) {
                 match function.act {
-                    LockAct::Tell => tells.get_or_insert(function.name),
-                    LockAct::Take
-                    | LockAct::Free
-                    | LockAct::FreeAll
-                    | LockAct::Ask
-                    | LockAct::Holder => lock.get_or_insert(function.name),
+                    ServerAct::Tell => tells.get_or_insert(function.name),
+                    ServerAct::Take
+                    | ServerAct::Free
+                    | ServerAct::FreeAll
+                    | ServerAct::Ask
+                    | ServerAct::Holder => lock.get_or_insert(function.name),
                 };
                 return;
             }

@@ -52,12 +52,12 @@ use special::{missing, own_counts, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
 pub(crate) use steps::insert_select::taken;
-pub(crate) use steps::lock_calls::{LockArgument, LockCall};
 pub(crate) use steps::locked_rows::Bound;
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
+pub(crate) use steps::server_calls::{ServerArgument, ServerCall};
 pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};
 pub use steps::{
-    ChosenRows, FirstRows, InSteps, InsertSelect, LockCalls, LockedRows, MovedTable, Steps,
+    ChosenRows, FirstRows, InSteps, InsertSelect, LockedRows, MovedTable, ServerCalls, Steps,
     TableLike, TableOfQuery,
 };
 use steps::{chosen_rows, in_turn};

@@ -1,9 +1,9 @@
 //! User-level locks. <https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html>
 
-use pando_kernel::{LockAct, LockFunction, LockHold};
+use pando_kernel::{LockHold, ServerAct, ServerFunction};
 
-const fn function(name: &'static str, act: LockAct, undo: &'static str) -> LockFunction {
-    LockFunction {
+const fn function(name: &'static str, act: ServerAct, undo: &'static str) -> ServerFunction {
+    ServerFunction {
         name,
         act,
         hold: LockHold::Session,
@@ -17,12 +17,12 @@ const fn function(name: &'static str, act: LockAct, undo: &'static str) -> LockF
 }
 
 /// Sorted by name.
-pub(super) const FUNCTIONS: [LockFunction; 5] = [
-    function("get_lock", LockAct::Take, "release_lock"),
-    function("is_free_lock", LockAct::Ask, ""),
-    function("is_used_lock", LockAct::Holder, ""),
-    LockFunction { keys: &[0], ..function("release_all_locks", LockAct::FreeAll, "") },
-    function("release_lock", LockAct::Free, "release_lock"),
+pub(super) const FUNCTIONS: [ServerFunction; 5] = [
+    function("get_lock", ServerAct::Take, "release_lock"),
+    function("is_free_lock", ServerAct::Ask, ""),
+    function("is_used_lock", ServerAct::Holder, ""),
+    ServerFunction { keys: &[0], ..function("release_all_locks", ServerAct::FreeAll, "") },
+    function("release_lock", ServerAct::Free, "release_lock"),
 ];
 
 #[cfg(test)]

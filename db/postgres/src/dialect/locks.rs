@@ -1,7 +1,7 @@
 //! Advisory locks, and what else is called before its statement runs.
 //! <https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS>
 
-use pando_kernel::{LockAct, LockFunction, LockHold};
+use pando_kernel::{LockHold, ServerAct, ServerFunction};
 
 const EXCLUSIVE: &str = "pg_catalog.pg_advisory_unlock";
 const SHARED: &str = "pg_catalog.pg_advisory_unlock_shared";
@@ -10,11 +10,11 @@ const BOOL: &str = "pg_catalog.bool";
 /// One bigint, or two integers.
 const KEYS: &[usize] = &[1, 2];
 
-const fn takes(name: &'static str, hold: LockHold, call: &'static str) -> LockFunction {
+const fn takes(name: &'static str, hold: LockHold, call: &'static str) -> ServerFunction {
     let is_numbered = true;
-    LockFunction {
+    ServerFunction {
         name,
-        act: LockAct::Take,
+        act: ServerAct::Take,
         hold,
         call,
         undo: EXCLUSIVE,
@@ -25,19 +25,29 @@ const fn takes(name: &'static str, hold: LockHold, call: &'static str) -> LockFu
     }
 }
 
-const fn shared(function: LockFunction) -> LockFunction {
-    LockFunction { undo: SHARED, ..function }
+const fn shared(function: ServerFunction) -> ServerFunction {
+    ServerFunction { undo: SHARED, ..function }
 }
 
 /// It says whether it has the lock, and does not wait.
-const fn tries(function: LockFunction) -> LockFunction {
-    LockFunction { gives: BOOL, ..function }
+const fn tries(function: ServerFunction) -> ServerFunction {
+    ServerFunction { gives: BOOL, ..function }
 }
 
-const fn frees(name: &'static str, call: &'static str, unheld: &'static str) -> LockFunction {
-    let (act, hold) = (LockAct::Free, LockHold::Session);
+const fn frees(name: &'static str, call: &'static str, unheld: &'static str) -> ServerFunction {
+    let (act, hold) = (ServerAct::Free, LockHold::Session);
     let is_numbered = true;
-    LockFunction { name, act, hold, call, undo: call, keys: KEYS, is_numbered, unheld, gives: BOOL }
+    ServerFunction {
+        name,
+        act,
+        hold,
+        call,
+        undo: call,
+        keys: KEYS,
+        is_numbered,
+        unheld,
+        gives: BOOL,
+    }
 }
 
 const LOCK: &str = "pg_catalog.pg_advisory_lock";
@@ -46,13 +56,13 @@ const TRY: &str = "pg_catalog.pg_try_advisory_lock";
 const TRY_SHARED: &str = "pg_catalog.pg_try_advisory_lock_shared";
 
 /// Sorted by name.
-pub(super) const FUNCTIONS: [LockFunction; 12] = [
+pub(super) const FUNCTIONS: [ServerFunction; 12] = [
     takes("pg_advisory_lock", LockHold::Session, LOCK),
     shared(takes("pg_advisory_lock_shared", LockHold::Session, LOCK_SHARED)),
     frees("pg_advisory_unlock", EXCLUSIVE, "you don't own a lock of type ExclusiveLock"),
-    LockFunction {
+    ServerFunction {
         name: "pg_advisory_unlock_all",
-        act: LockAct::FreeAll,
+        act: ServerAct::FreeAll,
         hold: LockHold::Session,
         call: "pg_catalog.pg_advisory_unlock_all",
         undo: "",
@@ -64,9 +74,9 @@ pub(super) const FUNCTIONS: [LockFunction; 12] = [
     frees("pg_advisory_unlock_shared", SHARED, "you don't own a lock of type ShareLock"),
     takes("pg_advisory_xact_lock", LockHold::Transaction, LOCK),
     shared(takes("pg_advisory_xact_lock_shared", LockHold::Transaction, LOCK_SHARED)),
-    LockFunction {
+    ServerFunction {
         name: "pg_notify",
-        act: LockAct::Tell,
+        act: ServerAct::Tell,
         hold: LockHold::Transaction,
         call: "pg_catalog.pg_notify",
         undo: "",

@@ -2,7 +2,7 @@
 
 use pando_kernel::error::{Error, Result, ServerError};
 use pando_kernel::waits::{Server, Waits};
-use pando_kernel::{LockFunction, Value};
+use pando_kernel::{ServerFunction, Value};
 
 use super::Postgres;
 use super::locks::FUNCTIONS;
@@ -28,7 +28,7 @@ impl Waits for Postgres {
         Ok(Server { name: name.as_str().into(), waits: WAITS, untold: None })
     }
 
-    fn lock_functions(&self) -> &'static [LockFunction] {
+    fn server_functions(&self) -> &'static [ServerFunction] {
         &FUNCTIONS
     }
 

@@ -5,18 +5,18 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::guard::mentions;
 use pando_kernel::route::{Spread, Target, Units};
-use pando_kernel::{LockAct, MergePlan};
+use pando_kernel::{MergePlan, ServerAct};
 use pando_sql::ast::{Kind, Node, Statement};
 use pando_sql::visit;
 
 use crate::homes::home_of;
 use crate::plan::route::names_unit;
-use crate::plan::steps::lock_calls;
+use crate::plan::steps::server_calls;
 use crate::plan::{Plan, Planned, Steps};
 
 /// Whether the session can make the calls of a statement before that runs.
 pub(in crate::plan) fn are_made_before(ctx: &Context<'_>, stmt: &Statement) -> bool {
-    is_without_tables(stmt) && !names_unit(stmt) && lock_calls::take_apart(ctx, stmt).is_ok()
+    is_without_tables(stmt) && !names_unit(stmt) && server_calls::take_apart(ctx, stmt).is_ok()
 }
 
 /// Where a query goes that tells something and reads no table: to those who tell all else.
@@ -51,7 +51,7 @@ pub(in crate::plan) fn as_often(
             plan.writes = true;
             Ok(Planned::Run(plan))
         }
-        Planned::Steps(found) if matches!(found.steps, Steps::Locks(_)) => {
+        Planned::Steps(found) if matches!(found.steps, Steps::ServerCalls(_)) => {
             Ok(Planned::Steps(found))
         }
         Planned::Assembly(_) | Planned::Steps(_) => Err(too_often()),
@@ -79,14 +79,14 @@ fn is_without_tables(stmt: &Statement) -> bool {
 /// Whether a statement calls such a function.
 fn tells(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let mut found = false;
-    let functions = ctx.dialect.waits().map_or(&[][..], |waits| waits.lock_functions());
-    for function in functions.iter().filter(|function| function.act == LockAct::Tell) {
+    let functions = ctx.dialect.waits().map_or(&[][..], |waits| waits.server_functions());
+    for function in functions.iter().filter(|function| function.act == ServerAct::Tell) {
         if !mentions(&stmt.text, &[function.name]) {
             continue;
         }
         visit::exprs(&stmt.kind, &mut |expr| {
             found |= matches!(&expr.node, Node::Function(call)
-                if lock_calls::function_of(ctx, call).is_some_and(|found| found.act == LockAct::Tell));
+                if server_calls::function_of(ctx, call).is_some_and(|found| found.act == ServerAct::Tell));
         });
     }
     found

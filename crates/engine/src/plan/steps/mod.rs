@@ -3,9 +3,9 @@
 pub(in crate::plan) mod chosen_rows;
 pub(in crate::plan) mod first_rows;
 pub(in crate::plan) mod insert_select;
-pub(in crate::plan) mod lock_calls;
 pub(in crate::plan) mod locked_rows;
 pub(in crate::plan) mod move_rows;
+pub(in crate::plan) mod server_calls;
 pub(in crate::plan) mod table_like;
 pub(in crate::plan) mod table_of_query;
 
@@ -19,9 +19,9 @@ use super::special::temporary;
 pub use chosen_rows::ChosenRows;
 pub use first_rows::FirstRows;
 pub use insert_select::InsertSelect;
-pub use lock_calls::LockCalls;
 pub use locked_rows::LockedRows;
 pub use move_rows::MovedTable;
+pub use server_calls::ServerCalls;
 pub use table_like::TableLike;
 pub use table_of_query::TableOfQuery;
 
@@ -37,7 +37,7 @@ pub enum Steps {
     /// The keys of the first rows are read, then the rows that have them are changed.
     FirstRows(FirstRows),
     /// Locks of the session are taken or freed, then the rest runs.
-    Locks(LockCalls),
+    ServerCalls(ServerCalls),
     /// Candidates are read without locks, then locked one after the other.
     LockedRows(Box<LockedRows>),
     /// What table a query makes is asked first, then it is made and its rows are written.
@@ -97,7 +97,8 @@ pub(super) fn in_turn(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> 
 fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<Steps>> {
     let Some(because) = refusal.refusal() else { return Ok(Ok(None)) };
     if because == Because::TakesLock {
-        return lock_calls::take_apart(ctx, stmt).map(|calls| Ok(Some(Steps::Locks(calls))));
+        return server_calls::take_apart(ctx, stmt)
+            .map(|calls| Ok(Some(Steps::ServerCalls(calls))));
     }
     if because != Because::Forbidden
         && let Some(parts) = table_like::take_apart(ctx, stmt)

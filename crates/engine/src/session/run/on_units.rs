@@ -52,7 +52,7 @@ pub(in crate::session) async fn run_as_one(
             | Steps::FirstRows(_)
             | Steps::TableOfQuery(_)
             | Steps::TableLike(_)
-            | Steps::Locks(_) => Err(found.refusal),
+            | Steps::ServerCalls(_) => Err(found.refusal),
         },
         Ran::Retold(_) => Err(Error::internal("a COPY of a table runs for another statement")),
     }

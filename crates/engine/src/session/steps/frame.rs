@@ -257,7 +257,7 @@ pub(in crate::session) async fn read_choice(
         | Steps::FirstRows(_)
         | Steps::TableOfQuery(_)
         | Steps::TableLike(_)
-        | Steps::Locks(_) => Err(found.refusal),
+        | Steps::ServerCalls(_) => Err(found.refusal),
     }
 }
 

@@ -14,8 +14,8 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, assembly, describe, planning};
 use crate::session::steps::{
-    chosen_rows, first_rows, frame, insert_select, lock_calls, locked_rows, move_rows, table_like,
-    table_of_query,
+    chosen_rows, first_rows, frame, insert_select, locked_rows, move_rows, server_calls,
+    table_like, table_of_query,
 };
 use crate::session::transaction::base;
 
@@ -28,8 +28,8 @@ pub(in crate::session) async fn start_in_steps(
     steps: Steps,
 ) -> Result<()> {
     let steps = match steps {
-        Steps::Locks(parts) => {
-            return lock_calls::start_lock_calls(session, live, given, &parts).await;
+        Steps::ServerCalls(parts) => {
+            return server_calls::start_server_calls(session, live, given, &parts).await;
         }
         Steps::LockedRows(parts) => {
             return locked_rows::start_locked_rows(session, live, stmt, given, parts).await;
@@ -62,7 +62,9 @@ pub(in crate::session) async fn start_in_steps(
             table_of_query::start_table_of_query(session, live, stmt, &parts).await
         }
         Steps::TableLike(parts) => table_like::start_table_like(session, live, stmt, &parts).await,
-        Steps::Locks(_) | Steps::LockedRows(_) => Err(Error::internal("locks are taken before")),
+        Steps::ServerCalls(_) | Steps::LockedRows(_) => {
+            Err(Error::internal("locks are taken before"))
+        }
     }
 }
 
@@ -98,7 +100,7 @@ pub(in crate::session) async fn describe_in_steps(
         // With parameters it is described as it would run on one shard.
         Steps::MoveRows(_)
         | Steps::FirstRows(_)
-        | Steps::Locks(_)
+        | Steps::ServerCalls(_)
         | Steps::LockedRows(_)
         | Steps::TableLike(_) => Err(found.refusal),
     }
@@ -132,8 +134,8 @@ pub(in crate::session) async fn shown_steps(
         Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
         Steps::TableOfQuery(parts) => vec![(parts.query, Vec::new())],
         Steps::TableLike(parts) => vec![(parts.definition.into(), Vec::new())],
-        Steps::Locks(parts) => {
-            units = lock_calls::shown_calls(live, given, &parts)?;
+        Steps::ServerCalls(parts) => {
+            units = server_calls::shown_calls(live, given, &parts)?;
             Vec::new()
         }
         Steps::LockedRows(parts) => {

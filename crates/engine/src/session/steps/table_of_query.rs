@@ -153,7 +153,7 @@ async fn written(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) ->
             Steps::MoveRows(_)
             | Steps::ChosenRows(_)
             | Steps::FirstRows(_)
-            | Steps::Locks(_)
+            | Steps::ServerCalls(_)
             | Steps::LockedRows(_)
             | Steps::TableLike(_)
             | Steps::TableOfQuery(_) => Err(found.refusal),

@@ -7,10 +7,10 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::notifications::Notice;
 use pando_kernel::route::Target;
 use pando_kernel::row::Rows;
-use pando_kernel::{Columns, Dialect, LockAct, LockFunction, LockHold, Value};
+use pando_kernel::{Columns, Dialect, LockHold, ServerAct, ServerFunction, Value};
 
 use crate::homes::home_of;
-use crate::plan::{LockArgument, LockCall, LockCalls, Unit, taken};
+use crate::plan::{ServerArgument, ServerCall, ServerCalls, Unit, taken};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -29,7 +29,7 @@ use crate::session::transaction::{Opened, begin};
 
 /// One call, with what its arguments are.
 struct Asked {
-    function: &'static LockFunction,
+    function: &'static ServerFunction,
     home: Home,
     /// As keys are compared.
     key: String,
@@ -42,14 +42,14 @@ struct Asked {
 }
 
 /// Runs the statement.
-pub(in crate::session) async fn start_lock_calls(
+pub(in crate::session) async fn start_server_calls(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    parts: &LockCalls,
+    parts: &ServerCalls,
 ) -> Result<()> {
     session.work.refuse_if_failed()?;
-    if parts.calls.iter().any(|call| call.function.act == LockAct::Tell) {
+    if parts.calls.iter().any(|call| call.function.act == ServerAct::Tell) {
         // What is told goes with the whole statement.
         begin::open_if_idle(session, Opened::Statement);
     }
@@ -100,11 +100,11 @@ async fn made_calls(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    parts: &LockCalls,
+    parts: &ServerCalls,
 ) -> Result<Vec<String>> {
     let mut values = Vec::new();
     for call in &parts.calls {
-        if call.function.act == LockAct::Tell {
+        if call.function.act == ServerAct::Tell {
             tell(session, live, given, call).await?;
             let nothing = Value::Text(String::new());
             values.push(shown(live.database.dialect.as_ref(), call.function, &nothing));
@@ -124,12 +124,12 @@ async fn made_call(
     asked: &Asked,
 ) -> Result<Value> {
     match asked.function.act {
-        LockAct::Take => take(session, live, asked).await,
-        LockAct::Free => free(session, live, asked).await,
-        LockAct::FreeAll => free_all(session, asked).await,
-        LockAct::Ask => ask_home(session, live, asked).await,
-        LockAct::Holder => holder(session, live, asked).await,
-        LockAct::Tell => Err(Error::internal("what is told has no home of its own")),
+        ServerAct::Take => take(session, live, asked).await,
+        ServerAct::Free => free(session, live, asked).await,
+        ServerAct::FreeAll => free_all(session, asked).await,
+        ServerAct::Ask => ask_home(session, live, asked).await,
+        ServerAct::Holder => holder(session, live, asked).await,
+        ServerAct::Tell => Err(Error::internal("what is told has no home of its own")),
     }
 }
 
@@ -138,7 +138,7 @@ async fn tell(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    call: &LockCall,
+    call: &ServerCall,
 ) -> Result<()> {
     let mut texts = Vec::with_capacity(call.arguments.len());
     for argument in &call.arguments {
@@ -268,7 +268,7 @@ async fn asked(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    call: &LockCall,
+    call: &ServerCall,
 ) -> Result<Asked> {
     let function = call.function;
     let dialect = Arc::clone(&live.database.dialect);
@@ -292,7 +292,7 @@ async fn asked(
 }
 
 /// How arguments are written. A whole number is one however it came, and a name is a text.
-fn written(dialect: &dyn Dialect, function: &LockFunction, values: &[Value]) -> Vec<String> {
+fn written(dialect: &dyn Dialect, function: &ServerFunction, values: &[Value]) -> Vec<String> {
     let named_by = function.named_by(values.len());
     let one = |(at, value): (usize, &Value)| match value {
         Value::Text(text) if function.is_numbered => match text.trim().parse::<i64>() {
@@ -318,16 +318,16 @@ async fn argument_value(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     given: &Given,
-    argument: &LockArgument,
+    argument: &ServerArgument,
 ) -> Result<Value> {
     match argument {
-        LockArgument::Value(value) => Ok(value.clone()),
-        LockArgument::Parameter(index) => {
+        ServerArgument::Value(value) => Ok(value.clone()),
+        ServerArgument::Parameter(index) => {
             let parameter = given.parameters.get(*index as usize);
             let missing = || Error::new(ErrorKind::Value("a parameter is not bound".into()));
             parameter.map(|parameter| parameter.value.clone()).ok_or_else(missing)
         }
-        LockArgument::Computed(query, parameters) => {
+        ServerArgument::Computed(query, parameters) => {
             let placeholder = live.database.dialect.syntax().placeholder;
             let mut asking = given.part(placeholder, parameters, Vec::new());
             asking.prepared = !parameters.is_empty();
@@ -356,7 +356,7 @@ fn home(live: &LiveDatabase, key: &str) -> Result<Home> {
 }
 
 /// What a call gives, as it stands in its place.
-fn shown(dialect: &dyn Dialect, function: &LockFunction, value: &Value) -> String {
+fn shown(dialect: &dyn Dialect, function: &ServerFunction, value: &Value) -> String {
     let literal = dialect.literal(value);
     match function.gives {
         "" => literal,
@@ -368,18 +368,18 @@ fn shown(dialect: &dyn Dialect, function: &LockFunction, value: &Value) -> Strin
 pub(in crate::session) fn shown_calls(
     live: &LiveDatabase,
     given: &Given,
-    parts: &LockCalls,
+    parts: &ServerCalls,
 ) -> Result<Vec<Unit>> {
     let dialect = live.database.dialect.as_ref();
     let mut units = Vec::new();
     for call in &parts.calls {
         let function = call.function;
-        let known = |argument: &LockArgument| match argument {
-            LockArgument::Value(value) => Some(value.clone()),
-            LockArgument::Parameter(index) => {
+        let known = |argument: &ServerArgument| match argument {
+            ServerArgument::Value(value) => Some(value.clone()),
+            ServerArgument::Parameter(index) => {
                 given.parameters.get(*index as usize).map(|parameter| parameter.value.clone())
             }
-            LockArgument::Computed(..) => None,
+            ServerArgument::Computed(..) => None,
         };
         let values: Option<Vec<Value>> = call.arguments.iter().map(known).collect();
         let Some(values) = values else { continue };

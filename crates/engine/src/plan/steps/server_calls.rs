@@ -1,11 +1,11 @@
-//! Statements that take or free locks of applications: `SELECT pg_advisory_xact_lock(99), id FROM t WHERE user_id = 3`. Each lock has one home among all
+//! Statements that call a whole server's functions, as those that take or free locks of applications: `SELECT pg_advisory_xact_lock(99), id FROM t WHERE user_id = 3`. Each lock has one home among all
 //! units, where it is taken first; the rest of the statement then runs with what that gave in the place of the call.
 
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::{LockAct, LockFunction, LockHold, Value};
+use pando_kernel::{LockHold, ServerAct, ServerFunction, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Ident, Kind, Literal, Node, Query, QueryBody, Select, SelectItem,
     Statement, TableFactor,
@@ -19,9 +19,9 @@ use crate::plan::parse::{parsed, unread};
 
 /// Such a statement, taken apart.
 #[derive(Debug, Clone)]
-pub struct LockCalls {
+pub struct ServerCalls {
     /// The calls, in the order of the text; never empty.
-    pub(crate) calls: Vec<LockCall>,
+    pub(crate) calls: Vec<ServerCall>,
     /// Nobody asks what they give: there is no rest.
     pub(crate) is_silent: bool,
     /// Which of the statement's parameters the rest takes.
@@ -31,11 +31,11 @@ pub struct LockCalls {
 
 /// A call.
 #[derive(Debug, Clone)]
-pub(crate) struct LockCall {
+pub(crate) struct ServerCall {
     /// What is called.
-    pub(crate) function: &'static LockFunction,
+    pub(crate) function: &'static ServerFunction,
     /// Those that say which lock, then those that say how.
-    pub(crate) arguments: Vec<LockArgument>,
+    pub(crate) arguments: Vec<ServerArgument>,
     /// What is replaced by what it gives.
     place: Span,
     stands: Stands,
@@ -43,7 +43,7 @@ pub(crate) struct LockCall {
 
 /// What an argument is.
 #[derive(Debug, Clone)]
-pub(crate) enum LockArgument {
+pub(crate) enum ServerArgument {
     /// Known.
     Value(Value),
     /// One of the statement's parameters.
@@ -63,7 +63,7 @@ enum Stands {
     From(String, Option<String>),
 }
 
-impl LockCalls {
+impl ServerCalls {
     /// The rest of the statement, with these values in the places of the calls.
     pub(crate) fn rest(&self, values: &[String]) -> Arc<str> {
         let mut edits = Edits::default();
@@ -89,7 +89,7 @@ impl LockCalls {
 pub(in crate::plan) fn function_of(
     ctx: &Context<'_>,
     call: &Function,
-) -> Option<&'static LockFunction> {
+) -> Option<&'static ServerFunction> {
     let (name, schema) = call.name.parts.split_last()?;
     let is_the_servers = match schema {
         [] => true,
@@ -100,8 +100,8 @@ pub(in crate::plan) fn function_of(
 }
 
 /// The same by a word.
-pub(in crate::plan) fn named(ctx: &Context<'_>, name: &str) -> Option<&'static LockFunction> {
-    let functions = ctx.dialect.waits()?.lock_functions();
+pub(in crate::plan) fn named(ctx: &Context<'_>, name: &str) -> Option<&'static ServerFunction> {
+    let functions = ctx.dialect.waits()?.server_functions();
     functions.iter().find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
@@ -109,9 +109,9 @@ pub(in crate::plan) fn named(ctx: &Context<'_>, name: &str) -> Option<&'static L
 ///
 /// # Errors
 /// `Refused` where nobody can tell before its rows are read whether a call is made, and how often.
-pub(in crate::plan) fn take_apart(ctx: &Context<'_>, stmt: &Statement) -> Result<LockCalls> {
+pub(in crate::plan) fn take_apart(ctx: &Context<'_>, stmt: &Statement) -> Result<ServerCalls> {
     if let Some(alone) = listed(ctx, stmt)? {
-        return Ok(LockCalls { is_silent: true, ..of_query(ctx, &alone)? });
+        return Ok(ServerCalls { is_silent: true, ..of_query(ctx, &alone)? });
     }
     of_query(ctx, stmt)
 }
@@ -146,7 +146,7 @@ fn listed(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Statement>> {
     }
 }
 
-fn of_query(ctx: &Context<'_>, stmt: &Statement) -> Result<LockCalls> {
+fn of_query(ctx: &Context<'_>, stmt: &Statement) -> Result<ServerCalls> {
     let mut all = Vec::new();
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Node::Function(call) = &expr.node
@@ -169,7 +169,7 @@ fn of_query(ctx: &Context<'_>, stmt: &Statement) -> Result<LockCalls> {
     };
     let parameters = numbering::parameters(stmt);
     let rest = parameters.iter().filter(|(span, _)| outside(span)).map(|(_, index)| *index);
-    Ok(LockCalls {
+    Ok(ServerCalls {
         is_silent: false,
         rest_parameters: rest.collect(),
         text: Arc::clone(&stmt.text),
@@ -179,7 +179,7 @@ fn of_query(ctx: &Context<'_>, stmt: &Statement) -> Result<LockCalls> {
 
 /// The calls that are made once, whatever the statement's rows are.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter: other statements make none")]
-fn found(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<LockCall>> {
+fn found(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<ServerCall>> {
     let mut found = Finder { ctx, stmt, calls: Vec::new() };
     let (filter, is_single) = match &stmt.kind {
         Kind::Select(query) => {
@@ -201,8 +201,8 @@ fn found(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<LockCall>> {
         found.inside(one)?;
     }
     // Of a transaction's lock nobody sees how often it was taken.
-    let is_counted = |call: &&LockCall| {
-        call.function.hold != LockHold::Transaction || call.function.act != LockAct::Take
+    let is_counted = |call: &&ServerCall| {
+        call.function.hold != LockHold::Transaction || call.function.act != ServerAct::Take
     };
     match found.calls.iter().find(is_counted).filter(|_| !is_single) {
         Some(call) => Err(misplaced(call.function.name)),
@@ -229,7 +229,7 @@ fn gives_one_row(query: &Query, select: &Select) -> bool {
 struct Finder<'a> {
     ctx: &'a Context<'a>,
     stmt: &'a Statement,
-    calls: Vec<LockCall>,
+    calls: Vec<ServerCall>,
 }
 
 impl Finder<'_> {
@@ -296,7 +296,7 @@ impl Finder<'_> {
 
     fn note(
         &mut self,
-        function: &'static LockFunction,
+        function: &'static ServerFunction,
         expr: &Expr,
         call: &Function,
         stands: Stands,
@@ -307,20 +307,20 @@ impl Finder<'_> {
         }
         let arguments = call.arguments.iter().map(|argument| self.argument(function, argument));
         let arguments = arguments.collect::<Result<_>>()?;
-        self.calls.push(LockCall { function, arguments, place: expr.span, stands });
+        self.calls.push(ServerCall { function, arguments, place: expr.span, stands });
         Ok(())
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-    fn argument(&self, function: &LockFunction, expr: &Expr) -> Result<LockArgument> {
+    fn argument(&self, function: &ServerFunction, expr: &Expr) -> Result<ServerArgument> {
         Ok(match &whole(expr, &self.stmt.text).node {
-            Node::Parameter(index) => LockArgument::Parameter(*index),
-            Node::Literal(Literal::Integer(number)) => LockArgument::Value(Value::Int(*number)),
-            Node::Literal(Literal::Text(text)) => LockArgument::Value(Value::Text(text.clone())),
-            Node::Literal(Literal::Null) => LockArgument::Value(Value::Null),
+            Node::Parameter(index) => ServerArgument::Parameter(*index),
+            Node::Literal(Literal::Integer(number)) => ServerArgument::Value(Value::Int(*number)),
+            Node::Literal(Literal::Text(text)) => ServerArgument::Value(Value::Text(text.clone())),
+            Node::Literal(Literal::Null) => ServerArgument::Value(Value::Null),
             Node::Unary { op, operand } if op == "-" => match &operand.node {
                 Node::Literal(Literal::Integer(number)) => {
-                    LockArgument::Value(Value::Int(number.saturating_neg()))
+                    ServerArgument::Value(Value::Int(number.saturating_neg()))
                 }
                 _ => self.computed(function, expr)?,
             },
@@ -330,7 +330,7 @@ impl Finder<'_> {
 
     /// An expression that is asked for, where it is the same whenever it is computed.
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-    fn computed(&self, function: &LockFunction, expr: &Expr) -> Result<LockArgument> {
+    fn computed(&self, function: &ServerFunction, expr: &Expr) -> Result<ServerArgument> {
         let mut is_fixed = true;
         let mut parameters = Vec::new();
         visit::exprs_in(expr, &mut |inner| match &inner.node {
@@ -354,7 +354,7 @@ impl Finder<'_> {
         parameters.sort_unstable();
         let query = format!("SELECT {}", expr.span.of(&self.stmt.text));
         let parameters = parameters.into_iter().map(|(_, index)| index).collect();
-        Ok(LockArgument::Computed(query.into(), parameters))
+        Ok(ServerArgument::Computed(query.into(), parameters))
     }
 }
 
