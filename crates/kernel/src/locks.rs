@@ -1,5 +1,5 @@
-//! Functions whose effect is a whole server's, and so the engine's where there are several: those that take and free locks that applications know by a number or a
-//! name, and those that tell something to other sessions.
+//! Functions whose effect is a whole server's, and so the engine's where there are several: those that take and free
+//! locks that applications know by a number or a name, and those that tell something to other sessions.
 
 /// One of a family's functions of this kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,8 @@ pub enum ServerAct {
     Ask,
     /// Tells whose connection has the lock, by its number.
     Holder,
-    /// Concerns no lock: tells something over a channel when the transaction commits. Its arguments are the channel and what is told.
+    /// Concerns no lock: tells something over a channel when the transaction commits. Its arguments are the channel and
+    /// what is told.
     Tell,
 }
 

@@ -36,7 +36,7 @@ pub enum Steps {
     ChosenRows(ChosenRows),
     /// The keys of the first rows are read, then the rows that have them are changed.
     FirstRows(FirstRows),
-    /// Locks of the session are taken or freed, then the rest runs.
+    /// What belongs to a whole server is done first, as locks that are taken or freed, then the rest runs.
     ServerCalls(ServerCalls),
     /// Candidates are read without locks, then locked one after the other.
     LockedRows(Box<LockedRows>),

@@ -1,5 +1,6 @@
-//! Statements that call a whole server's functions, as those that take or free locks of applications: `SELECT pg_advisory_xact_lock(99), id FROM t WHERE user_id = 3`. Each lock has one home among all
-//! units, where it is taken first; the rest of the statement then runs with what that gave in the place of the call.
+//! Statements that call a whole server's functions, as those that take or free locks of applications:
+//! `SELECT pg_advisory_xact_lock(99), id FROM t WHERE user_id = 3`. Each lock has one home among all units, where it is
+//! taken first; the rest of the statement then runs with what that gave in the place of the call.
 
 use std::sync::Arc;
 
