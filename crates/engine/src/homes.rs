@@ -2,7 +2,8 @@
 
 use pando_kernel::route::UnitName;
 
-/// The unit that a key weighs most with: the same for all sessions of all instances, and hardly ever another when units come or go. `None` where there is none.
+/// The unit that a key weighs most with: the same for all sessions of all instances, and hardly ever another when units
+/// come or go. `None` where there is none.
 pub(crate) fn home_of<'a>(
     units: impl Iterator<Item = &'a UnitName>,
     key: &str,

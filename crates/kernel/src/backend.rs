@@ -106,8 +106,8 @@ pub trait Backend: Send + Debug {
     /// `Unavailable` when the connection is lost. (An error the server sent meanwhile shows in `poll_event`.)
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>>;
 
-    /// What it was told over channels since it was asked last; at most some thousands at a time. A connection keeps that from the first call on: nobody else
-    /// listens through one.
+    /// What it was told over channels since it was asked last; at most some thousands at a time. A connection keeps
+    /// that from the first call on: nobody else listens through one.
     fn heard(&mut self) -> Vec<Notification> {
         Vec::new()
     }

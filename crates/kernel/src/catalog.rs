@@ -43,8 +43,8 @@ pub trait Catalog: Send + Sync + Debug {
         Some(Arc::default())
     }
 
-    /// For each index's name (for each trigger's on MySQL) the actual table it belongs to, both lower-cased; empty where
-    /// tables of several names have one of it. `None` when not read yet.
+    /// For each index's name (for each trigger's on MySQL) the actual table it belongs to, both lower-cased; empty
+    /// where tables of several names have one of it. `None` when not read yet.
     fn indexes(&self) -> Option<Arc<HashMap<String, String>>> {
         None
     }

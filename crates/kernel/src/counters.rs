@@ -1,4 +1,5 @@
-//! Counters of tables that stand in several shards, where a family's servers count by tables: a row of a ledger counts for all shards and all processes.
+//! Counters of tables that stand in several shards, where a family's servers count by tables: a row of a ledger counts
+//! for all shards and all processes.
 
 use std::fmt::Debug;
 use std::time::Duration;

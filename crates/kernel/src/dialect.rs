@@ -231,8 +231,8 @@ pub trait Metadata: Send + Sync + Debug {
         None
     }
 
-    /// A query whose rows are (name, table name) of what statements name without its table: every index or trigger of the current database; `None`
-    /// where these are always named together with it.
+    /// A query whose rows are (name, table name) of what statements name without its table: every index or trigger of
+    /// the current database; `None` where these are always named together with it.
     fn indexes_query(&self) -> Option<String> {
         None
     }

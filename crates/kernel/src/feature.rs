@@ -200,7 +200,8 @@ pub struct SessionView {
     pub describes: bool,
     /// Zero in a counted column is a value like others, where it stands for a number else.
     pub keeps_zero: bool,
-    /// Its types alone are asked of a server: what it asks about the session stays as it is written, and has the server's own type.
+    /// Its types alone are asked of a server: what it asks about the session stays as it is written, and has the
+    /// server's own type.
     pub probes: bool,
     /// It is one of several statements that a client's statement runs as: what time it is was settled with the first.
     pub keeps_time: bool,

@@ -38,7 +38,8 @@ pub fn uneven_row(dialect: &dyn Dialect, row: usize) -> Error {
     .into()
 }
 
-/// The columns, of all that a table is known to have, that an INSERT's rows of `width` values are for when it lists none: PostgreSQL lets the last ones of a row away, MySQL all of them.
+/// The columns, of all that a table is known to have, that an INSERT's rows of `width` values are for when it lists
+/// none: PostgreSQL lets the last ones of a row away, MySQL all of them.
 pub fn by_place<'a>(
     dialect: &dyn Dialect,
     known: &'a [TableColumn],

@@ -1,4 +1,5 @@
-//! Notifications over channels: what sessions tell each other past their statements, and the words of a family for that.
+//! Notifications over channels: what sessions tell each other past their statements, and the words of a family for
+//! that.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub trait Notifications: Send + Sync + Debug {
     /// A query that tells these, in order.
     fn notify(&self, notices: &[Notice]) -> String;
 
-    /// A query with one text that names the place which a channel's name is known in: the same for all connections that hear the same.
+    /// A query with one text that names the place which a channel's name is known in: the same for all connections that
+    /// hear the same.
     fn place_query(&self) -> &'static str;
 
     /// Whether servers would tell that.

@@ -1,5 +1,5 @@
-//! OIDs, numbers of types and relations that were made by users: every server gives its own, and clients are shown those of one catalogue.
-//! <https://www.postgresql.org/docs/current/datatype-oid.html>
+//! OIDs, numbers of types and relations that were made by users: every server gives its own, and clients are shown
+//! those of one catalogue. <https://www.postgresql.org/docs/current/datatype-oid.html>
 
 use std::collections::HashMap;
 use std::fmt::Debug;

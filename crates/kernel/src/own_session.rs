@@ -1,4 +1,5 @@
-//! What belongs to a session of a server: what it is told for one statement alone, whose rights count in it, what it is told by others.
+//! What belongs to a session of a server: what it is told for one statement alone, whose rights count in it, what it is
+//! told by others.
 
 use std::fmt::Debug;
 
@@ -18,8 +19,8 @@ pub struct Aside {
 
 /// What sessions of a family's servers have.
 pub trait OwnSession: Send + Sync + Debug {
-    /// What a server is told before a question about its catalogue that is answered as one of all units, and what takes it back; `None` where that is
-    /// nothing.
+    /// What a server is told before a question about its catalogue that is answered as one of all units, and what takes
+    /// it back; `None` where that is nothing.
     fn aside(&self) -> Option<Aside> {
         None
     }

@@ -13,7 +13,8 @@ pub const PROBE: &str = "pando_relation_probe";
 /// What is to be made of a query, in the words of the statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Columns and keys of the statement's own, or names for the query's columns, in parentheses; empty where it has none.
+    /// Columns and keys of the statement's own, or names for the query's columns, in parentheses; empty where it has
+    /// none.
     pub elements: &'a str,
     /// What stands between these and the query.
     pub options: &'a str,
@@ -35,8 +36,8 @@ pub trait QueryTables: Send + Sync + Debug {
     /// Whether SELECT … INTO makes a table.
     fn selects_into(&self) -> bool;
 
-    /// What of a query's text becomes what, so that it gives no rows: its LIMIT where it has one, else what is written behind it. `None` where [`PROBE`] is
-    /// made without rows anyway.
+    /// What of a query's text becomes what, so that it gives no rows: its LIMIT where it has one, else what is written
+    /// behind it. `None` where [`PROBE`] is made without rows anyway.
     fn without_rows(&self) -> Option<&'static str>;
 
     /// Makes [`PROBE`] of a query that gives no rows.
@@ -57,14 +58,16 @@ pub trait QueryTables: Send + Sync + Debug {
 
 /// How a family's servers tell how tables are defined, those too that their catalogues do not show.
 pub trait Definitions: Send + Sync + Debug {
-    /// A statement whose one row tells how a table is defined, in its second column; `None` where a column of a query is told by its type alone.
+    /// A statement whose one row tells how a table is defined, in its second column; `None` where a column of a query
+    /// is told by its type alone.
     fn definition_of(&self, table: &str) -> Option<String>;
 
-    /// A table without rows that is defined so: the columns of a query over it are those of one over the table itself. Each place of a statement has its own
-    /// number. `None` where it is no table.
+    /// A table without rows that is defined so: the columns of a query over it are those of one over the table itself.
+    /// Each place of a statement has its own number. `None` where it is no table.
     fn twin(&self, number: usize, definition: &str) -> Option<Inline>;
 
-    /// What stands behind the name of a new table that is defined so, but for what it refers to; `None` where it is no table.
+    /// What stands behind the name of a new table that is defined so, but for what it refers to; `None` where it is no
+    /// table.
     fn alike(&self, definition: &str) -> Option<String>;
 
     /// A query for the columns of a temporary table of the connection that is asked, one row for each, in table order.

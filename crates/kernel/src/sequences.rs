@@ -51,7 +51,8 @@ pub trait Sequences: Send + Sync + Debug {
         None
     }
 
-    /// How columns are counted where servers count by tables, so that each shard would do it by itself; `None` where they do not.
+    /// How columns are counted where servers count by tables, so that each shard would do it by itself; `None` where
+    /// they do not.
     fn counters(&self) -> Option<&dyn Counters> {
         None
     }

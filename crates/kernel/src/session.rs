@@ -92,8 +92,8 @@ pub trait Session: Send {
         Vec::new()
     }
 
-    /// What others have told over channels since it was asked last, for doors whose client is idle; ready when there is something. Never
-    /// inside a transaction.
+    /// What others have told over channels since it was asked last, for doors whose client is idle; ready when there is
+    /// something. Never inside a transaction.
     ///
     /// # Errors
     /// The session is to end: it cannot be known what its channels were told, or too much of it waits.
@@ -101,7 +101,8 @@ pub trait Session: Send {
         Poll::Pending
     }
 
-    /// The same at the end of a request, waiting for nothing but what has been told before: a client that asks anything hears of all that was committed by then.
+    /// The same at the end of a request, waiting for nothing but what has been told before: a client that asks anything
+    /// hears of all that was committed by then.
     ///
     /// # Errors
     /// As [`Session::poll_notified`].

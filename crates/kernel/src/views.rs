@@ -19,11 +19,11 @@ pub enum Waits {
 
 /// How a family tells views.
 pub trait ViewTexts: Send + Sync + Debug {
-    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema or
-    /// NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written through
-    /// it, and the schema or database in which its unqualified tables stand. Further rows tell names of columns, where
-    /// definitions may lack them: the third column is the place from 1, the fourth the name. Rows without a name say
-    /// nothing.
+    /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema
+    /// or NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written
+    /// through it, and the schema or database in which its unqualified tables stand. Further rows tell names of
+    /// columns, where definitions may lack them: the third column is the place from 1, the fourth the name. Rows
+    /// without a name say nothing.
     fn query(&self, waits: Waits) -> String;
 
     /// Whether the query failed because somebody is changing what a view is made of.

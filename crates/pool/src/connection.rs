@@ -95,12 +95,14 @@ impl Connection {
         self.set_told(None);
     }
 
-    /// The statement that takes back what its server was told for one statement, as the time; `None` where it was told nothing.
+    /// The statement that takes back what its server was told for one statement, as the time; `None` where it was told
+    /// nothing.
     pub fn told(&self) -> Option<&'static str> {
         self.slot.live.as_ref().and_then(|live| live.memory.told)
     }
 
-    /// Remembers what takes back what its server was told for one statement. Stays with the connection until that is done, or it is reset.
+    /// Remembers what takes back what its server was told for one statement. Stays with the connection until that is
+    /// done, or it is reset.
     pub fn set_told(&mut self, taken_back_by: Option<&'static str>) {
         if let Some(live) = &mut self.slot.live {
             live.memory.told = taken_back_by;

@@ -1,6 +1,6 @@
-//! Views over sharded tables. One that is itself configured as a sharded table, bound to those it is made of, is made on
-//! each data node over that node's tables. Any other is made on one storage unit, over one node of each table: so its
-//! server knows its columns and what it hangs on, and the engine reads it by its query, over all nodes.
+//! Views over sharded tables. One that is itself configured as a sharded table, bound to those it is made of, is made
+//! on each data node over that node's tables. Any other is made on one storage unit, over one node of each table: so
+//! its server knows its columns and what it hangs on, and the engine reads it by its query, over all nodes.
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
@@ -110,7 +110,8 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
     Ok(Found::Units(Units::new(vec![target], Spread::Gather)))
 }
 
-/// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two apart.
+/// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two
+/// apart.
 fn has_no_actual_name(asked: &Asked<'_>, view: &ObjectName, tables: &[&Table]) -> Result<()> {
     let is_actual = |label: &&Ident| {
         let mut nodes =

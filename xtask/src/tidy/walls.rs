@@ -1,4 +1,5 @@
-//! The import walls: `{sql, inline → config} → kernel → {features/*, db/*, pool} → transaction → base → engine → {server, …} → cli`.
+//! The import walls: `{sql, inline → config} → kernel → {features/*, db/*, pool} → transaction → base → engine →
+//! {server, …} → cli`.
 
 use super::violation::Violation;
 use crate::manifest::Manifest;

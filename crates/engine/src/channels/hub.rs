@@ -95,8 +95,8 @@ impl Hub {
         units.len() == self.units.len() && self.units.iter().zip(&units).all(is_same)
     }
 
-    /// Listens to a channel for this mailbox: whatever is told once this has come to its end gets there. False where the hub has ended before: another one is to be
-    /// asked.
+    /// Listens to a channel for this mailbox: whatever is told once this has come to its end gets there. False where
+    /// the hub has ended before: another one is to be asked.
     ///
     /// # Errors
     /// What a storage unit says to it, or that one is not to be had: nobody listens then.
@@ -170,7 +170,8 @@ impl Hub {
         latch.opened().await
     }
 
-    /// A session is about to have told something by this connection. The result is to be given to [`Hub::has_told`]; nothing where nobody listens to that.
+    /// A session is about to have told something by this connection. The result is to be given to [`Hub::has_told`];
+    /// nothing where nobody listens to that.
     pub(crate) fn tells(&self, origin: &Origin, notices: &[Notice]) -> Option<u64> {
         let mut state = self.state();
         let is_heard = |notice: &&Notice| state.channels.contains_key(&*notice.channel);
@@ -229,7 +230,8 @@ impl Hub {
         }
     }
 
-    /// Gives every line something to do. Called under the lock of the state, so that all lines do the same in the same order.
+    /// Gives every line something to do. Called under the lock of the state, so that all lines do the same in the same
+    /// order.
     fn order(&self, what: &Do) -> Arc<Latch> {
         let latch = Latch::expecting(self.orders.len());
         for orders in &self.orders {
@@ -244,7 +246,8 @@ impl Hub {
 }
 
 impl State {
-    /// The session that has told this, by a connection that is any session's. The number of that is nobody's: a session's own could be the same.
+    /// The session that has told this, by a connection that is any session's. The number of that is nobody's: a
+    /// session's own could be the same.
     fn teller(&mut self, unit: &UnitName, told: &Notification) -> Option<u32> {
         let is_it = |sent: &&mut Sent| {
             sent.origin.unit == *unit && sent.origin.process == u64::from(told.process)

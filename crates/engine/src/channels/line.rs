@@ -197,7 +197,8 @@ impl Line<'_> {
         .await
     }
 
-    /// Does what is ordered, and tells all that was heard before. Without orders it is only asked whether the connection lives.
+    /// Does what is ordered, and tells all that was heard before. Without orders it is only asked whether the
+    /// connection lives.
     async fn obey(
         &self,
         backend: &mut dyn Backend,

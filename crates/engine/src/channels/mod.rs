@@ -1,7 +1,9 @@
-//! What sessions tell each other over channels: one connection for each storage unit listens for all sessions of this instance.
+//! What sessions tell each other over channels: one connection for each storage unit listens for all sessions of this
+//! instance.
 //!
-//! A [`Hub`] is about one logical database. Each of its lines is the task of one connection; what a line hears goes to the mailboxes of the sessions that listen. Orders to
-//! lines are answered behind all that was told before them, so whoever has had an answer has heard that. A hub that loses a line ends: nobody knows what was told meanwhile.
+//! A [`Hub`] is about one logical database. Each of its lines is the task of one connection; what a line hears goes to
+//! the mailboxes of the sessions that listen. Orders to lines are answered behind all that was told before them, so
+//! whoever has had an answer has heard that. A hub that loses a line ends: nobody knows what was told meanwhile.
 
 mod hub;
 mod latch;
@@ -48,7 +50,8 @@ impl Hubs {
         all.get(database).filter(|hub| !hub.is_over()).cloned()
     }
 
-    /// Ends the hubs of databases that have other storage units now: what these were told before they are listened to is not known.
+    /// Ends the hubs of databases that have other storage units now: what these were told before they are listened to
+    /// is not known.
     pub(crate) fn follow(&self, snapshot: &Snapshot) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|name, hub| {

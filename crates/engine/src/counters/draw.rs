@@ -47,8 +47,8 @@ pub(crate) struct Order<'a> {
     pub(crate) steps: Steps,
 }
 
-/// Numbers for the rows that want one, in their order; the counter is behind the values that others bring. The numbers of one statement follow each other,
-/// and those of a session's statements ascend.
+/// Numbers for the rows that want one, in their order; the counter is behind the values that others bring. The numbers
+/// of one statement follow each other, and those of a session's statements ascend.
 ///
 /// # Errors
 /// What the home says, and the family's own error when nothing is left to count.
@@ -130,7 +130,8 @@ async fn ask(
     }
 }
 
-/// Brings the ledger to where the shards are: what was inserted past Pando, before it, or under another configuration has moved their own counters.
+/// Brings the ledger to where the shards are: what was inserted past Pando, before it, or under another configuration
+/// has moved their own counters.
 async fn settle(ledger: &Ledger<'_>, counted: &Counted) -> Result<()> {
     let mut next = 1;
     for shard in &counted.shards {
@@ -139,8 +140,8 @@ async fn settle(ledger: &Ledger<'_>, counted: &Counted) -> Result<()> {
     ledger.reaches(next).await
 }
 
-/// Takes a counter away whose table begins anew, or counts on from elsewhere: whoever asks next begins where the shards are. Nobody goes by what it said, anywhere,
-/// once this is done.
+/// Takes a counter away whose table begins anew, or counts on from elsewhere: whoever asks next begins where the shards
+/// are. Nobody goes by what it said, anywhere, once this is done.
 ///
 /// # Errors
 /// What the home says.

@@ -1,7 +1,8 @@
 //! Numbers of one counter that this process may give out by itself, and for how long.
 //!
-//! What is known here holds for [`LEASE`] from the moment before the ledger was asked, and the ledger says to others for at least as long that somebody goes by it. So
-//! whoever has to be sure that nobody does (the values of clients in somebody's lease, a table that begins anew) waits no longer than that.
+//! What is known here holds for [`LEASE`] from the moment before the ledger was asked, and the ledger says to others
+//! for at least as long that somebody goes by it. So whoever has to be sure that nobody does (the values of clients in
+//! somebody's lease, a table that begins anew) waits no longer than that.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

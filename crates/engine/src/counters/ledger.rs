@@ -66,7 +66,8 @@ impl Ledger<'_> {
     }
 }
 
-/// A connection on which nothing of any session is left. It is had beyond the pool's maximum where need be: sessions that have all of them may wait for a number.
+/// A connection on which nothing of any session is left. It is had beyond the pool's maximum where need be: sessions
+/// that have all of them may wait for a number.
 async fn bare(pool: &Pool) -> Result<Connection> {
     let mut connection = match pool.take_idle()? {
         Some(connection) => connection,

@@ -1,4 +1,5 @@
-//! What this process knows of the counters of sharded tables: numbers that it has leased, and those below which it knows what was given out.
+//! What this process knows of the counters of sharded tables: numbers that it has leased, and those below which it
+//! knows what was given out.
 
 mod draw;
 mod lease;

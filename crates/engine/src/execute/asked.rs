@@ -1,4 +1,5 @@
-//! What a connection is asked between two statements of a channel: what the first was warned of, which its server forgets with the next.
+//! What a connection is asked between two statements of a channel: what the first was warned of, which its server
+//! forgets with the next.
 
 use pando_kernel::event::Event;
 use pando_kernel::{Columns, Rows};

@@ -163,8 +163,8 @@ impl Channel {
         self.ahead = 1;
     }
 
-    /// Asks behind each statement that was warned of something what it was, before the next makes its server forget. They are sent one by one: a server that has
-    /// the next already answers of that.
+    /// Asks behind each statement that was warned of something what it was, before the next makes its server forget.
+    /// They are sent one by one: a server that has the next already answers of that.
     pub(crate) fn asks_between(&mut self, question: &'static str) {
         self.one_by_one();
         self.asked = Some(Box::new(Asked::new(question)));

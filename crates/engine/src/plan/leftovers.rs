@@ -123,8 +123,8 @@ pub(crate) fn commits(kind: &Kind) -> bool {
     matches!(kind, Kind::Define(define) if !define.temporary)
 }
 
-/// Refuses in what is not parsed what can be seen in its words: functions that keep state, and user variables but those that a CALL or DO names, which are given.
-/// A setting is not among these, it may be local.
+/// Refuses in what is not parsed what can be seen in its words: functions that keep state, and user variables but those
+/// that a CALL or DO names, which are given. A setting is not among these, it may be local.
 fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
     let mut assigned = Vec::new();
     let Ok(tokens) = tokenize(&stmt.text, ctx.dialect.syntax()) else { return Ok(assigned) };
@@ -248,7 +248,8 @@ fn loaded(load: &Load) -> Result<Vec<String>> {
     variables.map(name).collect()
 }
 
-/// The user variables that a statement sets. Refuses what else would leave state behind; because of [`Because::TakesLock`] where that is all it does.
+/// The user variables that a statement sets. Refuses what else would leave state behind; because of
+/// [`Because::TakesLock`] where that is all it does.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
 pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
     let mut assigned = Vec::new();

@@ -1,5 +1,6 @@
-//! Routines, triggers, events and sequences that are written with the logical database's name in front, which no storage unit has: the name is left
-//! out. What stands inside a routine's code is the server's to read, and keeps its names.
+//! Routines, triggers, events and sequences that are written with the logical database's name in front, which no
+//! storage unit has: the name is left out. What stands inside a routine's code is the server's to read, and keeps its
+//! names.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;

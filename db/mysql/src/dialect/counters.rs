@@ -1,5 +1,6 @@
-//! Counters of sharded tables' `AUTO_INCREMENT` columns, in the table `pando_counter` of the storage unit that has a table's first shard.
-//! Times are the server's own, in UTC. <https://dev.mysql.com/doc/refman/8.0/en/innodb-auto-increment-handling.html>
+//! Counters of sharded tables' `AUTO_INCREMENT` columns, in the table `pando_counter` of the storage unit that has a
+//! table's first shard. Times are the server's own, in UTC.
+//! <https://dev.mysql.com/doc/refman/8.0/en/innodb-auto-increment-handling.html>
 
 use std::time::Duration;
 
@@ -67,7 +68,8 @@ impl Counters for MySql {
         })
     }
 
-    /// The server sets columns from left to right, and each sees what those before it have become: `holder` goes by the old `known`.
+    /// The server sets columns from left to right, and each sees what those before it have become: `holder` goes by the
+    /// old `known`.
     fn change(&self, counter: &str, change: Change<'_>) -> String {
         let name = literal(counter);
         match change {

@@ -1,5 +1,5 @@
-//! Tables that are made of a query's rows: a column that is one of a table keeps its default, its comment and whether it may be NULL.
-//! <https://dev.mysql.com/doc/refman/8.0/en/create-table-select.html>
+//! Tables that are made of a query's rows: a column that is one of a table keeps its default, its comment and whether
+//! it may be NULL. <https://dev.mysql.com/doc/refman/8.0/en/create-table-select.html>
 
 use pando_kernel::dialect::{Language, Metadata, TableColumn};
 use pando_kernel::query_tables::{Definitions, PROBE, Probed, QueryTables, Wanted};
@@ -123,7 +123,8 @@ fn is_foreign_key(line: &str) -> bool {
         .is_some_and(|(_, words)| words.starts_with("FOREIGN KEY"))
 }
 
-/// A check without the name that MySQL has made for it: it is to be unique in its database, and is made anew of the new table's.
+/// A check without the name that MySQL has made for it: it is to be unique in its database, and is made anew of the new
+/// table's.
 fn unnamed(line: &str) -> &str {
     let Some((name, rest)) =
         line.strip_prefix("CONSTRAINT `").and_then(|rest| rest.split_once("` "))

@@ -263,9 +263,8 @@ pub(super) fn string_of(value: &str) -> Option<&str> {
     })
 }
 
-/// The roles that a connection has from its login, and none. Roles are those of the user that storage units know, who works for all clients; a client has none to
-/// give up.
-/// <https://dev.mysql.com/doc/refman/8.0/en/set-role.html>
+/// The roles that a connection has from its login, and none. Roles are those of the user that storage units know, who
+/// works for all clients; a client has none to give up. <https://dev.mysql.com/doc/refman/8.0/en/set-role.html>
 fn is_of_login(roles: &str) -> bool {
     ["default", "none"].iter().any(|word| roles.trim().eq_ignore_ascii_case(word))
 }

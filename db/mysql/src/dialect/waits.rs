@@ -1,4 +1,5 @@
-//! How MySQL and MariaDB tell who waits for whom: InnoDB's row locks, and locks of `GET_LOCK`. Waits for other metadata locks are not told.
+//! How MySQL and MariaDB tell who waits for whom: InnoDB's row locks, and locks of `GET_LOCK`. Waits for other metadata
+//! locks are not told.
 
 use pando_kernel::error::{Error, Result, ServerError};
 use pando_kernel::waits::{Server, Waits};
@@ -11,7 +12,8 @@ use super::locks::FUNCTIONS;
 const SERVER: &str =
     "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir), VERSION(), @@performance_schema";
 
-/// Locks of `GET_LOCK`: the server tells who has one, and the text of a call, as it is sent from here, which one it waits for, where the name can be read off it.
+/// Locks of `GET_LOCK`: the server tells who has one, and the text of a call, as it is sent from here, which one it
+/// waits for, where the name can be read off it.
 macro_rules! named {
     () => {
         " UNION ALL SELECT waiter, holder FROM (SELECT CAST(id AS UNSIGNED) AS waiter, CAST(CASE \

@@ -150,8 +150,8 @@ async fn greet(
     Ok(())
 }
 
-/// Whether MariaDB's own greeting hides this version behind an old MySQL's, as up to 10.11: MySQL's drivers take it for a
-/// MySQL newer than 8 without that, and ask for what it has not.
+/// Whether MariaDB's own greeting hides this version behind an old MySQL's, as up to 10.11: MySQL's drivers take it for
+/// a MySQL newer than 8 without that, and ask for what it has not.
 /// <https://mariadb.com/kb/en/connection/#initial-handshake-packet>
 fn is_hidden(version: &str) -> bool {
     version.starts_with("10.") && version.contains("-MariaDB")

@@ -107,9 +107,8 @@ impl<'a> Names<'a> {
         parted.map(|(_, logic, _)| logic.as_str())
     }
 
-    /// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin with
-    /// the table's.
-    /// <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
+    /// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin
+    /// with the table's. <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
     pub(super) fn made(&self, shown: &str) -> Option<String> {
         let kind = shown.trim_end_matches(|digit: char| digit.is_ascii_digit());
         if !MADE.iter().any(|end| kind.ends_with(end)) {
@@ -174,8 +173,8 @@ impl<'a> Names<'a> {
         Around { before, behind: ")::pg_catalog.text AS n) n)".to_owned() }
     }
 
-    /// What stands around an expression so that tables in its text get their logic names, in quotes where the server would write them so. `label` is the name
-    /// of the result's column.
+    /// What stands around an expression so that tables in its text get their logic names, in quotes where the server
+    /// would write them so. `label` is the name of the result's column.
     pub(super) fn around_definition(&self, label: &str) -> Around {
         let before = format!(
             "(SELECT pg_catalog.string_agg(coalesce((SELECT CASE WHEN n.n = t.n THEN t.w ELSE pg_catalog.quote_ident(n.n) END \

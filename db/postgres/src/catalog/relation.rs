@@ -256,13 +256,15 @@ fn only_users(relation: &Relation, columns: &[TableColumn], rows: &mut Rows) -> 
     schema.is_some()
 }
 
-/// The condition that a row of `pg_class` is made on every unit alike: composite types, and sequences that belong to no table.
+/// The condition that a row of `pg_class` is made on every unit alike: composite types, and sequences that belong to no
+/// table.
 fn alike(class: &str) -> String {
     let of_a_table = of_a_table(&format!("{class}.oid"));
     format!("({class}.relkind = 'c' OR {class}.relkind = 'S' AND NOT {of_a_table})")
 }
 
-/// The condition, for an owner whose class stands in another column, that it is a relation; begins with `AND`, empty for others.
+/// The condition, for an owner whose class stands in another column, that it is a relation; begins with `AND`, empty
+/// for others.
 fn of_class(relation: &Relation, owner: &str) -> String {
     match role(relation, owner) {
         Some(Role::Object(class)) => {

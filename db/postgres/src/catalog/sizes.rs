@@ -1,4 +1,5 @@
-//! How much room tables take: what is asked by a table's name is said of all its parts, which several storage units may hold.
+//! How much room tables take: what is asked by a table's name is said of all its parts, which several storage units may
+//! hold.
 
 use pando_kernel::Parameter;
 use pando_kernel::error::{Error, Result};

@@ -64,7 +64,8 @@ pub(super) fn in_logic_names(told: &mut ServerError, names: &ActualNames) {
     }
 }
 
-/// What depends on what, a line each: one line for all parts of a table. Result: how many there are, where all are told.
+/// What depends on what, a line each: one line for all parts of a table. Result: how many there are, where all are
+/// told.
 fn lines(value: &mut String, names: &ActualNames) -> Option<usize> {
     let mut all: Vec<String> = Vec::new();
     for line in value.lines() {

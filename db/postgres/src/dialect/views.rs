@@ -7,8 +7,8 @@ use super::Postgres;
 
 impl ViewTexts for Postgres {
     /// Definitions name tables and all else with their schemas, whatever the search path: it is another while they are
-    /// told. They are sorted to be told all before it is put back. To tell one its tables are locked, and whoever changes
-    /// one of these in an open transaction is waited for.
+    /// told. They are sorted to be told all before it is put back. To tell one its tables are locked, and whoever
+    /// changes one of these in an open transaction is waited for.
     fn query(&self, waits: Waits) -> String {
         let waits = match waits {
             Waits::Briefly => "'200ms'",

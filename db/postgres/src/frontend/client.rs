@@ -221,8 +221,8 @@ impl<D: Doorway> Client<D> {
         frame.tag != b'D' || asked != Some(name.as_bytes())
     }
 
-    /// Asks for the description of the statement that was parsed: what a server says to it is said to its Parse, and its
-    /// name stays free. One without a name is left to its execution, which fails as well.
+    /// Asks for the description of the statement that was parsed: what a server says to it is said to its Parse, and
+    /// its name stays free. One without a name is left to its execution, which fails as well.
     async fn prove_parsed(&mut self) -> Result<(), Halt> {
         let Some(name) = self.parsed.clone() else { return Ok(()) };
         let prepared = self.prepared(&name)?;

@@ -68,8 +68,8 @@ impl Wire {
         self.input.is_empty().then_some(self.stream)
     }
 
-    /// The first packet of a connection, its length field included. What has no length of such a packet is no client that
-    /// would read an answer, and gets none, as from a server; so a Terminate of who has not begun.
+    /// The first packet of a connection, its length field included. What has no length of such a packet is no client
+    /// that would read an answer, and gets none, as from a server; so a Terminate of who has not begun.
     pub(super) async fn startup(&mut self) -> Result<Bytes, End> {
         loop {
             match frame::startup(&self.input) {

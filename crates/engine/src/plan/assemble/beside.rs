@@ -1,4 +1,5 @@
-//! Statements that are answered where the session's temporary tables stand: the rows of all other tables are brought there.
+//! Statements that are answered where the session's temporary tables stand: the rows of all other tables are brought
+//! there.
 
 use pando_kernel::Temporaries;
 use pando_kernel::feature::Context;
@@ -9,8 +10,8 @@ use pando_sql::visit;
 use super::walk::Leaf;
 use crate::plan::special::temporary;
 
-/// The session's temporary tables, where the statement goes to them: a query, or a change of one. What changes another table goes to that, and reads them
-/// like any other.
+/// The session's temporary tables, where the statement goes to them: a query, or a change of one. What changes another
+/// table goes to that, and reads them like any other.
 pub(super) fn stays<'a>(
     ctx: &Context<'a>,
     stmt: &Statement,

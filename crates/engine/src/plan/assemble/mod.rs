@@ -129,7 +129,8 @@ struct Rest<'a> {
     is_beside: bool,
 }
 
-/// Whether every table but those that stay is one in whose place rows can stand, and none belongs to the vendor's catalogue.
+/// Whether every table but those that stay is one in whose place rows can stand, and none belongs to the vendor's
+/// catalogue.
 fn are_replaceable(
     ctx: &Context<'_>,
     stmt: &Statement,

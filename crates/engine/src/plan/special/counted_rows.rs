@@ -1,4 +1,5 @@
-//! INSERTs into tables of several shards whose servers would count a column by themselves: what each row wants of the counter.
+//! INSERTs into tables of several shards whose servers would count a column by themselves: what each row wants of the
+//! counter.
 
 use std::sync::Arc;
 
@@ -41,7 +42,8 @@ pub(crate) struct CountedRows {
     pub(crate) wants: Vec<Want>,
 }
 
-/// What the rows of an INSERT want; `None` where no column of its table is counted by its server, or no rows are written there.
+/// What the rows of an INSERT want; `None` where no column of its table is counted by its server, or no rows are
+/// written there.
 pub(crate) fn wants(
     ctx: &Context<'_>,
     insert: &Insert,

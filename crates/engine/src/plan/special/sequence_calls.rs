@@ -196,7 +196,8 @@ impl<'a> Serial<'a> {
         (call.plain_name() == SERIAL).then_some(Self { table: text(table)?, column: text(column)? })
     }
 
-    /// The sequence that counts the column, by the name that servers give it, or that stands with its table under another.
+    /// The sequence that counts the column, by the name that servers give it, or that stands with its table under
+    /// another.
     fn sequence(
         &self,
         ctx: &Context<'_>,
@@ -224,7 +225,8 @@ fn unwrapped(expr: &Expr) -> &Expr {
     }
 }
 
-/// The sequence of a table's first shard that is known under a name of the table's own; `None` where no table has one of that name.
+/// The sequence of a table's first shard that is known under a name of the table's own; `None` where no table has one
+/// of that name.
 pub(crate) fn actual(ctx: &Context<'_>, key: &str) -> std::result::Result<Option<Actual>, Need> {
     let known = ctx.catalog.sequences().ok_or(Need::Tables)?;
     if known.contains_key(key) {
@@ -241,7 +243,8 @@ pub(crate) struct Actual {
     pub(crate) home: UnitName,
 }
 
-/// The sequence of a table's first shard, named as one server would name the table's, behind its schema as it is written.
+/// The sequence of a table's first shard, named as one server would name the table's, behind its schema as it is
+/// written.
 fn of_first_shard(
     ctx: &Context<'_>,
     known: &HashMap<String, Vec<UnitName>>,

@@ -9,7 +9,8 @@ use crate::plan::Planned;
 
 use super::sequence_calls::{Verb, calls, last_part, standing};
 
-/// Refuses what would have units count that are not the sequence's home: what is left of calls is evaluated where rows are.
+/// Refuses what would have units count that are not the sequence's home: what is left of calls is evaluated where rows
+/// are.
 ///
 /// # Errors
 /// `SpansShards`, by which other ways are tried.

@@ -1,5 +1,6 @@
-//! Calls of a function that tells something over a channel: `SELECT pg_notify('jobs', id::text) FROM job WHERE user_id = 3`. Where no rows are read the session itself
-//! tells, when its transaction commits; else the units that have the rows do, each when it commits.
+//! Calls of a function that tells something over a channel: `SELECT pg_notify('jobs', id::text) FROM job WHERE user_id
+//! = 3`. Where no rows are read the session itself tells, when its transaction commits; else the units that have the
+//! rows do, each when it commits.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;

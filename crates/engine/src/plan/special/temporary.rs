@@ -119,7 +119,8 @@ fn is_alike(stmt: &Statement) -> bool {
     matches!(&stmt.kind, Kind::Define(define) if is_temporary(define) && define.query.is_none() && !define.referenced.is_empty())
 }
 
-/// A definition of a temporary table like a sharded one, with the name of the part that stands with it; `None` for any other statement.
+/// A definition of a temporary table like a sharded one, with the name of the part that stands with it; `None` for any
+/// other statement.
 ///
 /// # Errors
 /// What reading the text anew says.

@@ -32,7 +32,8 @@ pub struct LockedRows {
     pub(crate) row_parameters: Vec<u32>,
     /// The key's columns.
     pub(crate) key: Vec<TableColumn>,
-    /// How the query is run where what it reads without locks is older than what it would lock; `None` where it cannot be.
+    /// How the query is run where what it reads without locks is older than what it would lock; `None` where it cannot
+    /// be.
     merged: Option<Box<Plan>>,
     /// The text of the query.
     text: Arc<str>,
@@ -93,8 +94,8 @@ pub(in crate::plan) fn is_meant(stmt: &Statement) -> bool {
     matches!(&stmt.kind, Kind::Select(query) if query.lock.is_some() && query.limit.is_some())
 }
 
-/// Takes the query apart, which one plan would run on several shards; or it is refused as one, as copies of a broadcast table may have other first rows.
-/// `None` where it is of another form: then each shard locks its own first rows.
+/// Takes the query apart, which one plan would run on several shards; or it is refused as one, as copies of a broadcast
+/// table may have other first rows. `None` where it is of another form: then each shard locks its own first rows.
 ///
 /// # Errors
 /// `Refused` where its rows have no key to be named by.

@@ -133,7 +133,8 @@ fn steps(ctx: &Context<'_>, stmt: &Statement, refusal: &Error) -> Result<Apart<S
     Ok(Ok(None))
 }
 
-/// Rows of temporary tables may be read and written by steps; which of them are changed or locked only their own connection says.
+/// Rows of temporary tables may be read and written by steps; which of them are changed or locked only their own
+/// connection says.
 fn may_step(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let may = matches!(stmt.kind, Kind::Insert(_)) || table_of_query::made_of_query(stmt).is_some();
     may || temporary::concerned(ctx, stmt).is_none()

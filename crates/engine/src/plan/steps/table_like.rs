@@ -1,4 +1,5 @@
-//! CREATE TABLE … LIKE a table that does not stand where the new one goes: what that one is defined like is asked first.
+//! CREATE TABLE … LIKE a table that does not stand where the new one goes: what that one is defined like is asked
+//! first.
 
 use pando_kernel::feature::Context;
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};

@@ -1,5 +1,5 @@
-//! CREATE TABLE … AS SELECT whose rows stand elsewhere than the table will: it is asked what a server would make of the query, the table is made
-//! like any other, and the rows are written into it.
+//! CREATE TABLE … AS SELECT whose rows stand elsewhere than the table will: it is asked what a server would make of the
+//! query, the table is made like any other, and the rows are written into it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,8 @@ pub struct TableOfQuery {
     pub(crate) head: String,
     /// The table as the statement names it.
     pub(crate) table: String,
-    /// Columns and keys of the statement's own, or names for the query's columns, in parentheses; empty where it has none.
+    /// Columns and keys of the statement's own, or names for the query's columns, in parentheses; empty where it has
+    /// none.
     pub(crate) elements: String,
     /// What stands between these and the query.
     pub(crate) options: String,
@@ -317,7 +318,8 @@ fn without_rows(own: &dyn QueryTables, stmt: &Statement, query: &Query) -> Arc<s
     edits.apply(&stmt.text).into()
 }
 
-/// Plans a query over tables of which nothing but their columns matters; `None` where it names no table, and runs as it is.
+/// Plans a query over tables of which nothing but their columns matters; `None` where it names no table, and runs as it
+/// is.
 ///
 /// # Errors
 /// `refusal` where that cannot be.

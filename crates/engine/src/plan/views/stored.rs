@@ -255,7 +255,8 @@ fn is_at_home(stored: &Stored, parts: &[pando_sql::ast::Ident]) -> bool {
     }
 }
 
-/// The query with logic names in the places of actual ones, and without the database's own name, which is another there.
+/// The query with logic names in the places of actual ones, and without the database's own name, which is another
+/// there.
 fn in_logic_names(database: &Database, parts: &Parts, stored: &Stored, stmt: &Statement) -> String {
     let has_schemas = stored.schema.is_some();
     let syntax = database.dialect.syntax();

@@ -1,5 +1,5 @@
-//! Columns that bulk data leaves out though each row has a value of its own there: keys that a room makes, and what is counted. They stand first in what the shards are
-//! told.
+//! Columns that bulk data leaves out though each row has a value of its own there: keys that a room makes, and what is
+//! counted. They stand first in what the shards are told.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! What becomes of a session's channels when its transaction ends, and what they have told it.
 //!
-//! What is told goes to one storage unit, the home of all channels: so the order in which it is heard is that of the commits. It goes with the transaction where
-//! that has been nowhere else; where other units have to commit, behind them: who hears of it is to see what it speaks of.
+//! What is told goes to one storage unit, the home of all channels: so the order in which it is heard is that of the
+//! commits. It goes with the transaction where that has been nowhere else; where other units have to commit, behind
+//! them: who hears of it is to see what it speaks of.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -43,7 +44,8 @@ struct Told {
     id: u64,
 }
 
-/// Does what may still fail: listens to what is to be listened to, and tells where that goes with the transaction. Returns what is to be done behind it.
+/// Does what may still fail: listens to what is to be listened to, and tells where that goes with the transaction.
+/// Returns what is to be done behind it.
 ///
 /// # Errors
 /// What a unit says: the transaction is not to be committed.

@@ -1,4 +1,5 @@
-//! What a connection's server is told for one statement: what time it is, how to plan it. It is taken back with the next.
+//! What a connection's server is told for one statement: what time it is, how to plan it. It is taken back with the
+//! next.
 
 use pando_kernel::backend::Execution;
 use pando_kernel::error::Result;
@@ -13,8 +14,8 @@ use crate::session::Session;
 /// What a client sets to have the servers go by their own clocks.
 const SERVERS_OWN: [&str; 2] = ["default", "0"];
 
-/// Queues what a connection must be told before a plan runs on it. Returns how many replies belong to it. What it was told for an earlier statement is
-/// taken back with the next: the reply to that is nobody's to wait for.
+/// Queues what a connection must be told before a plan runs on it. Returns how many replies belong to it. What it was
+/// told for an earlier statement is taken back with the next: the reply to that is nobody's to wait for.
 pub(in crate::session) fn tell_first(
     session: &mut Session,
     live: &LiveDatabase,

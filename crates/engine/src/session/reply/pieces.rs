@@ -139,8 +139,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) recounts: Vec<Arc<Counted>>,
     /// It returns rows, and changes others in its WITH.
     pub(in crate::session) changes: bool,
-    /// The first of the keys that were made for its rows, where they are numbers: 0 where the others do not follow it, as clients would count on. `None` where the
-    /// server tells the key.
+    /// The first of the keys that were made for its rows, where they are numbers: 0 where the others do not follow it,
+    /// as clients would count on. `None` where the server tells the key.
     pub(in crate::session) key: Option<u64>,
     /// The rows of an INSERT that changes those which are there.
     pub(in crate::session) upserts: Option<u64>,

@@ -312,7 +312,8 @@ pub(in crate::session) fn upserts(kind: &Kind) -> Option<u64> {
     changes.then_some(rows.len() as u64)
 }
 
-/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it. `None` where none is a number.
+/// The first generated key as a number; 0 where the others are not those that follow it, as clients count on from it.
+/// `None` where none is a number.
 pub(in crate::session) fn first_key(plan: &Plan) -> Option<u64> {
     let number = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),

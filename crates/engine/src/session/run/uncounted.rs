@@ -11,7 +11,8 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::run::find_out;
 
-/// Notes that a storage unit gives numbers to the rows of an INSERT: `currval` and `lastval` are about those then, which nobody tells.
+/// Notes that a storage unit gives numbers to the rows of an INSERT: `currval` and `lastval` are about those then,
+/// which nobody tells.
 ///
 /// # Errors
 /// What keeps the table's columns from being read.

@@ -1,5 +1,6 @@
-//! ALTER SEQUENCE … OWNED BY a table of another storage unit: the sequence goes there first, as it stands. It is dropped behind, where it was, with the
-//! statement itself. One that is given to a table in several shards becomes a sequence of each of them, as `serial` makes them.
+//! ALTER SEQUENCE … OWNED BY a table of another storage unit: the sequence goes there first, as it stands. It is
+//! dropped behind, where it was, with the statement itself. One that is given to a table in several shards becomes a
+//! sequence of each of them, as `serial` makes them.
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ pub(in crate::session) fn gives_away(stmt: &Statement) -> bool {
         && define.object == ObjectKind::Sequence && define.on.is_some())
 }
 
-/// Makes the sequence where its table is, unless it is there. Returns what is left to run in the statement's place; `None` where that is the statement.
+/// Makes the sequence where its table is, unless it is there. Returns what is left to run in the statement's place;
+/// `None` where that is the statement.
 ///
 /// # Errors
 /// What planning refuses, and what the units say.
@@ -117,7 +119,8 @@ fn shards(live: &LiveDatabase, define: &Define, key: &str) -> Result<Option<Vec<
     Ok(Some(table.nodes.iter().map(shard).collect()))
 }
 
-/// Makes a sequence for each shard, as the shared one stands, and drops that. Returns the statement for the last shard, which is the client's answer.
+/// Makes a sequence for each shard, as the shared one stands, and drops that. Returns the statement for the last shard,
+/// which is the client's answer.
 async fn spread(
     session: &mut Session,
     live: &Arc<LiveDatabase>,

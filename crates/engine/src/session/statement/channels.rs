@@ -149,8 +149,8 @@ fn unread(text: &str, token: Option<&Token>) -> pando_kernel::Error {
     ErrorKind::Syntax { message, at }.into()
 }
 
-/// A statement with the session's channels in the place of the function that lists them: a storage unit would tell of its connection's. `None` where it asks for
-/// nothing of the kind.
+/// A statement with the session's channels in the place of the function that lists them: a storage unit would tell of
+/// its connection's. `None` where it asks for nothing of the kind.
 ///
 /// # Errors
 /// `Syntax`, should its text not be read as before.

@@ -132,8 +132,8 @@ fn named<'a>(stmt: &Statement, define: &'a Define, dialect: &dyn Dialect) -> Res
     }
 }
 
-/// MySQL's character set and collation where they are those of what is spoken with storage units, and that nothing is encrypted: dumps and frameworks write them
-/// with every database.
+/// MySQL's character set and collation where they are those of what is spoken with storage units, and that nothing is
+/// encrypted: dumps and frameworks write them with every database.
 /// <https://dev.mysql.com/doc/refman/8.0/en/create-database.html>
 fn is_of_spoken_text(define: &Define, dialect: &dyn Dialect, behind: &[&str]) -> bool {
     if define.action != DefineAction::Create || !dialect.syntax().limit_with_comma {

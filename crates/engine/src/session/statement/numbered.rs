@@ -1,5 +1,6 @@
-//! Columns that servers count by tables, on tables that stand in several shards: the ledger of their home counts for all of them. An INSERT that leaves such a
-//! column out gets its numbers before it is planned; one that gives values moves the counter before it runs, as far as they lie where somebody else might count.
+//! Columns that servers count by tables, on tables that stand in several shards: the ledger of their home counts for
+//! all of them. An INSERT that leaves such a column out gets its numbers before it is planned; one that gives values
+//! moves the counter before it runs, as far as they lie where somebody else might count.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -81,8 +82,8 @@ async fn with_numbers(
     Ok(stmt.map(|stmt| (stmt, own)))
 }
 
-/// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with numbers, where it is known that nothing else makes
-/// them; else it is left to [`counted`].
+/// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with
+/// numbers, where it is known that nothing else makes them; else it is left to [`counted`].
 ///
 /// # Errors
 /// `Refused` for values that only a server knows, and what the ledger's unit says.

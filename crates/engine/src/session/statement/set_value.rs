@@ -1,4 +1,5 @@
-//! `setval` to what a query computes: over all shards first, and then at the sequence's home. Mappers reset their counters so, to the largest key of a table.
+//! `setval` to what a query computes: over all shards first, and then at the sequence's home. Mappers reset their
+//! counters so, to the largest key of a table.
 
 use std::sync::Arc;
 

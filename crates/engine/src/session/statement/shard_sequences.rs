@@ -1,5 +1,5 @@
-//! Sequences that count columns of tables in several shards, by the names that one server would give them: definitions of them, and queries of what they say, go to the
-//! first shard's own.
+//! Sequences that count columns of tables in several shards, by the names that one server would give them: definitions
+//! of them, and queries of what they say, go to the first shard's own.
 
 use std::sync::Arc;
 

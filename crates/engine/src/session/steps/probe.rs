@@ -1,4 +1,5 @@
-//! What table a server would make of a query: one makes it over tables without rows, on a connection that forgets it afterwards.
+//! What table a server would make of a query: one makes it over tables without rows, on a connection that forgets it
+//! afterwards.
 
 use std::sync::Arc;
 

@@ -51,8 +51,8 @@ pub(in crate::session) async fn start_table_of_query(
     Ok(())
 }
 
-/// Where definitions commit the rows of a temporary table that is made of a query stay when the transaction around it is
-/// rolled back; those that are written into it would not.
+/// Where definitions commit the rows of a temporary table that is made of a query stay when the transaction around it
+/// is rolled back; those that are written into it would not.
 fn refuse_inside(session: &Session, parts: &TableOfQuery) -> Result<()> {
     if !parts.is_temporary || session.work.is_idle() && session.work.autocommit() {
         return Ok(());

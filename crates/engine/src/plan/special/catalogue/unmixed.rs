@@ -8,7 +8,8 @@ use pando_sql::visit;
 
 use super::tables as all_tables;
 
-/// Refuses own tables beside relations that list tables: each unit would show its actual ones, and rows elsewhere would not meet them.
+/// Refuses own tables beside relations that list tables: each unit would show its actual ones, and rows elsewhere would
+/// not meet them.
 ///
 /// # Errors
 /// `Refused`.

@@ -1,5 +1,5 @@
-//! What a definition of a routine names that must be there when it is made: tables whose rows are types of its head or of
-//! its variables, and tables that statements in SQL name. Other languages look for tables when they run.
+//! What a definition of a routine names that must be there when it is made: tables whose rows are types of its head or
+//! of its variables, and tables that statements in SQL name. Other languages look for tables when they run.
 //! <https://www.postgresql.org/docs/current/sql-createfunction.html>
 
 use pando_sql::{Item, Span, Syntax, parse, reading, split, visit};

@@ -1,5 +1,5 @@
-//! Routines in `pg_temp`, which one connection has: a transaction keeps it, and Sequelize and others make one inside of it,
-//! call it and drop it.
+//! Routines in `pg_temp`, which one connection has: a transaction keeps it, and Sequelize and others make one inside of
+//! it, call it and drop it.
 
 use std::sync::Arc;
 
