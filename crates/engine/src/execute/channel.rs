@@ -230,6 +230,7 @@ impl Channel {
             let event = match ready!(self.connection.poll_event(cx)) {
                 Ok(event) => event,
                 Err(error) => {
+                    // The statement has ended well: what it was warned of is told less completely, and no more.
                     let asked = self.asked.as_mut().filter(|asked| asked.is_answered());
                     if let Some(asked) = asked
                         && self.connection.condition().usable

@@ -242,6 +242,7 @@ fn note(
 fn settle(session: &Session, told: Option<Told>) {
     let Some(Told { hub, id }) = told else { return };
     session.place.runtime().spawn(Box::pin(async move {
+        // One that has ended hears nothing more, which is the same here.
         let _ = hub.catch_up().await;
         hub.has_told(id);
     }));
