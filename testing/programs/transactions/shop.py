@@ -33,6 +33,15 @@ def tell(family, story):
         pandos[family] = pando
 
 
+def alone(family, files):
+    """A Pando of one story's own, over databases made anew: one that other stories have left knows nothing of that, and goes."""
+    known = pandos.pop(family, None)
+    if known:
+        known.kill()
+    reset(family)
+    return Pando(files)
+
+
 def start(family):
     # MariaDB's own default is latin1.
     reset(family, letters="character set utf8mb4" if family == "mariadb" else "")

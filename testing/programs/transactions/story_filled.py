@@ -2,7 +2,8 @@
 import subprocess
 import tempfile
 
-from plain.house import GLOBAL, Pando, case, has, reset, sources
+from plain.house import GLOBAL, case, has, sources
+from shop import alone
 
 RULES = """rules:
 - !SHARDING
@@ -93,8 +94,7 @@ def main():
     for family, columns in TABLES.items():
         if not has(family):
             continue
-        reset(family)
-        pando = Pando({"global.yaml": GLOBAL, "database-shop.yaml": "databaseName: shop\n" + sources(family) + RULES})
+        pando = alone(family, {"global.yaml": GLOBAL, "database-shop.yaml": "databaseName: shop\n" + sources(family) + RULES})
         client = pando.client(family, "shop")
         for table, own in zip(("counted", "beside", "made"), columns):
             client.query(f"CREATE TABLE {table} ({own})")
@@ -104,6 +104,4 @@ def main():
             binary(client, loader)
         else:
             brought(client, loader)
-        # Other stories find the databases as they were.
-        client.query("DROP TABLE counted, beside, made")
         pando.stop(f"filled-stop-{family}")

@@ -9,8 +9,8 @@ def row_limits(family, pando):
 
     def one_row(client, sql):
         client.raw(message(b"P", b"\0" + sql.encode() + bytes(3)) + message(b"B", bytes(8)) + message(b"E", b"\0" + (1).to_bytes(4, "big")) + message(b"S"))
-        tags = [tag for tag, _ in client.until_ready()]
-        assert tags == [b"1", b"2", b"D", b"s"], tags
+        messages = client.until_ready()
+        assert [tag for tag, _ in messages] == [b"1", b"2", b"D", b"s"], messages
 
     def alone(client):
         client.notices.clear()
