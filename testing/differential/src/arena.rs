@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::layout::{Layout, Placement};
+use crate::layout::{Keeping, Layout, Placement};
 use crate::pando::{DATABASE, Pando};
 use crate::schema::Server;
 use crate::wire::{Call, Cell, Client, Fault, MySql, Place, Postgres, Reply};
@@ -18,6 +18,7 @@ pub(crate) struct House {
     pub(crate) ports: Vec<u16>,
     pub(crate) binary: PathBuf,
     pub(crate) folder: PathBuf,
+    pub(crate) keeping: Keeping,
 }
 
 /// The databases and folder of one worker.
@@ -33,6 +34,7 @@ pub(crate) struct Arena {
     pub(crate) server: Server,
     pub(crate) straight: Box<dyn Client>,
     pub(crate) pando: Box<dyn Client>,
+    keeping: Keeping,
     process: Pando,
 }
 
@@ -140,6 +142,7 @@ impl Room {
             server,
             straight: self.house.connect(self.port(0), &self.single())?,
             pando: self.house.connect(port, DATABASE)?,
+            keeping: self.house.keeping,
             process,
         };
         if !server.is_postgres() {
@@ -151,7 +154,8 @@ impl Room {
         Ok(arena)
     }
 
-    /// CREATE TABLE on both sides. A single table is made where it stands, as Pando makes new ones in its default unit.
+    /// CREATE TABLE on both sides. A single table is made where it stands, as Pando makes new ones in its default unit,
+    /// but for one with encrypted columns, which stands there.
     pub(crate) fn create(
         &self,
         arena: &mut Arena,
@@ -160,7 +164,9 @@ impl Room {
         sql: &str,
     ) -> Result<(), Fault> {
         done(arena.straight.ask(&Call::text(sql))?)?;
-        if let Some(Placement::Single(unit)) = layout.of(table) {
+        if let Some(Placement::Single(unit)) = layout.of(table)
+            && !layout.encrypts(table)
+        {
             let mut client = self.house.connect(self.port(*unit), &self.unit(*unit))?;
             return done(client.ask(&Call::text(sql))?);
         }
@@ -179,7 +185,10 @@ impl Arena {
         let ours = sent.and_then(|()| self.pando.receive(call));
         let ours =
             ours.map_err(|why| format!("through Pando: {why} {}", self.process.last_words()))?;
-        Ok((right, ours))
+        match self.keeping {
+            Keeping::Plain => Ok((right, ours)),
+            Keeping::Encrypted => Ok((of_any_length(right), of_any_length(ours))),
+        }
     }
 
     /// Runs on both sides and must succeed on both.
@@ -188,6 +197,18 @@ impl Arena {
         done(right)?;
         done(ours).map_err(|why| format!("through Pando: {why}"))
     }
+}
+
+/// An encrypted column is told as a text of its stored column's length.
+fn of_any_length(mut reply: Reply) -> Reply {
+    const TEXTS: [&str; 5] = ["oid 25 ", "oid 1043 ", "type 252 ", "type 253 ", "type 254 "];
+    if let Reply::Rows { columns, .. } = &mut reply {
+        let is_text = |kind: &str| TEXTS.iter().any(|text| kind.starts_with(text));
+        for column in columns.iter_mut().filter(|column| is_text(&column.kind)) {
+            "text".clone_into(&mut column.kind);
+        }
+    }
+    reply
 }
 
 /// Texts of every language, as MySQL 8.0 has by default.

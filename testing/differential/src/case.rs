@@ -169,7 +169,10 @@ impl Case {
         for table in &self.tables {
             let sql = table.definition(self.server);
             room.create(&mut arena, &self.layout, &table.name, &sql)?;
-            arena.must(&table.view())?;
+            // A database with encrypted columns has no views over shards.
+            if self.layout.encrypted.is_empty() {
+                arena.must(&table.view())?;
+            }
         }
         Ok(arena)
     }
@@ -232,7 +235,9 @@ impl Case {
         }
         for table in &self.tables {
             let _ = writeln!(text, "statement ok\n{}\n", table.definition(server));
-            let _ = writeln!(text, "statement ok\n{}\n", table.view());
+            if self.layout.encrypted.is_empty() {
+                let _ = writeln!(text, "statement ok\n{}\n", table.view());
+            }
             if let Some(sql) = inserts(server, table, &self.contents) {
                 let _ = writeln!(text, "statement ok\n{sql}\n");
             }

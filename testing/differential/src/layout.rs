@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::chance::Chance;
-use crate::schema::Table;
+use crate::schema::{Kind, Server, Shown, Table};
 
 /// One way to spread the tables over storage units.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,44 @@ pub(crate) struct Layout {
     pub(crate) places: Vec<(String, Placement)>,
     /// Tables that lie together.
     pub(crate) bound: Vec<Vec<String>>,
+    /// Columns that are stored encrypted.
+    pub(crate) encrypted: Vec<Encrypted>,
 }
+
+/// How columns are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// As they are.
+    Plain,
+    /// Up to two texts of each table encrypted.
+    Encrypted,
+}
+
+/// A column that is stored encrypted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Encrypted {
+    table: String,
+    column: String,
+    cipher: Cipher,
+}
+
+/// What stands for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cipher {
+    /// The same text for equal values.
+    Aes,
+    /// The same, and a digest for equality.
+    AesWithDigest,
+    /// Another text each time, and a digest for equality.
+    GcmSiv,
+}
+
+const ENCRYPTORS: &str = "  encryptors:
+    aes: {type: AES, props: {aes-key-value: bench}}
+    md5: {type: MD5, props: {salt: bench}}
+    siv: {type: AES_GCM_SIV, props: {keys: \"1=base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\", key-id: 1}}
+    mac: {type: HMAC_SHA256, props: {key: \"base64:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"}}
+";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Placement {
@@ -77,6 +114,9 @@ impl Layout {
         }
         for group in &self.bound {
             let _ = write!(words, "; bound: {}", group.join(" "));
+        }
+        for own in &self.encrypted {
+            let _ = write!(words, "; {}.{}: {:?}", own.table, own.column, own.cipher);
         }
         words
     }
@@ -157,7 +197,68 @@ impl Layout {
             .collect();
         let list = if singles.is_empty() { "\"*.*\"".to_owned() } else { singles.join(", ") };
         let _ = writeln!(rules, "- !SINGLE\n  tables: [{list}]\n  defaultDataSource: ds_0");
-        rules
+        rules + &self.ciphers()
+    }
+
+    /// Whether a table has columns that are stored encrypted.
+    pub(crate) fn encrypts(&self, table: &str) -> bool {
+        self.encrypted.iter().any(|own| own.table == table)
+    }
+
+    fn ciphers(&self) -> String {
+        let mut tables = String::new();
+        for (table, _) in self.places.iter().filter(|(table, _)| self.encrypts(table)) {
+            let _ = writeln!(tables, "    {table}:\n      columns:");
+            for Encrypted { column, cipher, .. } in
+                self.encrypted.iter().filter(|own| own.table == *table)
+            {
+                let (encryptor, digest) = match cipher {
+                    Cipher::Aes => ("aes", None),
+                    Cipher::AesWithDigest => ("aes", Some("md5")),
+                    Cipher::GcmSiv => ("siv", Some("mac")),
+                };
+                let digest = digest.map_or(String::new(), |digest| {
+                    format!(", assistedQuery: {{name: {column}_digest, encryptorName: {digest}}}")
+                });
+                let _ = writeln!(
+                    tables,
+                    "        {column}: {{cipher: {{name: {column}_cipher, encryptorName: {encryptor}}}{digest}}}"
+                );
+            }
+        }
+        if tables.is_empty() {
+            tables
+        } else {
+            format!("- !ENCRYPT\n  tables:\n{tables}{ENCRYPTORS}")
+        }
+    }
+}
+
+/// Encrypts up to two texts of each table that compare byte by byte and decide nothing else. Tables of one unit then
+/// stand where Pando makes them.
+pub(crate) fn encrypt(chance: &mut Chance, server: Server, tables: &[Table], layout: &mut Layout) {
+    for (at, table) in tables.iter().enumerate() {
+        let is_kept = |kind: Kind| {
+            kind == Kind::Plain
+                || server.is_postgres() && matches!(kind, Kind::Text | Kind::VarChar(_))
+        };
+        let fit = table.columns.iter().enumerate().filter(|(place, column)| {
+            is_kept(column.kind) && column.shown == Shown::Always && !table.key.contains(place)
+        });
+        let names: Vec<&str> = fit.map(|(_, column)| column.name.as_str()).collect();
+        for (name, ciphers) in names.iter().zip([
+            &[Cipher::Aes, Cipher::AesWithDigest][..],
+            &[Cipher::GcmSiv, Cipher::GcmSiv, Cipher::Aes][..],
+        ]) {
+            let cipher = *chance.one(ciphers);
+            let (table, column) = (table.name.clone(), (*name).to_owned());
+            layout.encrypted.push(Encrypted { table, column, cipher });
+        }
+        if let Some((_, placement)) = layout.places.get_mut(at).filter(|_| !names.is_empty())
+            && matches!(placement, Placement::Single(_))
+        {
+            *placement = Placement::Single(0);
+        }
     }
 }
 
@@ -178,7 +279,7 @@ pub(crate) fn draw(chance: &mut Chance, tables: &mut [Table]) -> Layout {
     let shards = *chance.one(&[1, 2, 3, 4, 4, 8]);
     let algorithms = ["MOD", "HASH_MOD", "MOD", "BOUNDARY_RANGE"];
     let algorithm = *chance.one(if shards == 1 { &algorithms[..2] } else { &algorithms });
-    let mut layout = Layout { units, places: Vec::new(), bound: Vec::new() };
+    let mut layout = Layout { units, places: Vec::new(), bound: Vec::new(), encrypted: Vec::new() };
     let mut group = Vec::new();
     for (at, table) in tables.iter_mut().enumerate() {
         let placement = match chance.below(if at == 0 { 6 } else { 12 }) {

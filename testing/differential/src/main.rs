@@ -29,10 +29,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use arena::House;
+use layout::Keeping;
 use random::Plan;
 use schema::Server;
 
-const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N]
+const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N] [--encrypted]
        pando-differential slt SERVER [--refused] FILE|FOLDER...
        pando-differential lexing SERVER [--texts N] [--seed N]
 SERVER is postgres, mariadb or mysql; PANDO_BIN and PG1_PORT, MARIADB1_PORT, … say where things are";
@@ -103,11 +104,18 @@ fn house(server: &str) -> Result<House, String> {
     let (server, ports) = servers(server)?;
     let binary = std::env::var("PANDO_BIN").map_err(|_| "PANDO_BIN is not set")?;
     let folder = std::env::temp_dir().join(format!("pando-differential.{}", std::process::id()));
-    Ok(House { server, ports, binary: PathBuf::from(binary), folder })
+    Ok(House { server, ports, binary: PathBuf::from(binary), folder, keeping: Keeping::Plain })
 }
 
 fn random(house: &House, words: &[String]) -> Result<bool, String> {
-    let plan = plan(words)?;
+    let is_encrypted = |word: &&String| *word == "--encrypted";
+    let keeping = match words.iter().any(|word| is_encrypted(&word)) {
+        true => Keeping::Encrypted,
+        false => Keeping::Plain,
+    };
+    let house = &House { keeping, ..house.clone() };
+    let words: Vec<String> = words.iter().filter(|word| !is_encrypted(word)).cloned().collect();
+    let plan = plan(&words)?;
     let began = Instant::now();
     let outcome = random::run(house, &plan, &say);
     let _ = std::fs::remove_dir_all(&house.folder);

@@ -170,7 +170,8 @@ fn directive(script: &mut Script, words: &[&str]) -> Result<(), String> {
 }
 
 fn fixed(script: &mut Script) -> &mut Layout {
-    let empty = || Layout { units: 1, places: Vec::new(), bound: Vec::new() };
+    let empty =
+        || Layout { units: 1, places: Vec::new(), bound: Vec::new(), encrypted: Vec::new() };
     script.fixed.get_or_insert_with(empty)
 }
 
@@ -200,7 +201,12 @@ impl Script {
             return vec![("as found", fixed.clone())];
         }
         if self.split.is_empty() {
-            let layout = |units| Layout { units, places: Vec::new(), bound: Vec::new() };
+            let layout = |units| Layout {
+                units,
+                places: Vec::new(),
+                bound: Vec::new(),
+                encrypted: Vec::new(),
+            };
             return vec![("one unit", layout(1)), ("two units", layout(2))];
         }
         let first = Recipe { units: 1, shards: 1, algorithm: "MOD", key: 0, small: Small::Single };
@@ -261,12 +267,12 @@ impl Script {
         }
         // Binding is about the first keys.
         let bound = if recipe.key == 0 { self.bound.clone() } else { Vec::new() };
-        Layout { units: recipe.units, places, bound }
+        Layout { units: recipe.units, places, bound, encrypted: Vec::new() }
     }
 
     fn placed(&self, units: usize, of: impl Fn(usize) -> Placement) -> Layout {
         let places = self.tables().into_iter().enumerate().map(|(at, name)| (name, of(at)));
-        Layout { units, places: places.collect(), bound: Vec::new() }
+        Layout { units, places: places.collect(), bound: Vec::new(), encrypted: Vec::new() }
     }
 
     /// The first is split, the others take turns at everything else.

@@ -6,7 +6,7 @@ use crate::chance::Chance;
 use crate::compare::{Verdict, compare};
 use crate::doubt;
 use crate::generate::{Maker, Step};
-use crate::layout;
+use crate::layout::{self, Keeping};
 use crate::render;
 use crate::report::Report;
 use crate::schema;
@@ -46,7 +46,12 @@ pub(crate) fn run(room: &Room, seed: u64, statements: usize, report: &mut Report
         let case = Case {
             server: room.house.server,
             tables: Vec::new(),
-            layout: layout::Layout { units: 1, places: Vec::new(), bound: Vec::new() },
+            layout: layout::Layout {
+                units: 1,
+                places: Vec::new(),
+                bound: Vec::new(),
+                encrypted: Vec::new(),
+            },
             contents: Contents::new(),
             steps: Vec::new(),
         };
@@ -61,7 +66,10 @@ impl World<'_> {
         let server = self.room.house.server;
         let mut chance = Chance::new(self.seed);
         let mut tables = schema::tables(&mut chance, server);
-        let layout = layout::draw(&mut chance, &mut tables);
+        let mut layout = layout::draw(&mut chance, &mut tables);
+        if self.room.house.keeping == Keeping::Encrypted {
+            layout::encrypt(&mut chance, server, &tables, &mut layout);
+        }
         let mut case =
             Case { server, tables, layout, contents: Contents::new(), steps: Vec::new() };
         let (tables, layout) = (case.tables.clone(), case.layout.clone());

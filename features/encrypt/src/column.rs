@@ -1,0 +1,83 @@
+//! An encrypted column: what stands on storage units for it, and which part of that answers what.
+
+use std::sync::Arc;
+
+use pando_columns::Origin;
+use pando_kernel::CellTurn;
+use pando_kernel::changes::Turn;
+
+use crate::encryptor::Encryptor;
+
+/// A column as clients know it.
+#[derive(Debug)]
+pub(crate) struct EncryptedColumn {
+    pub(crate) of: Origin,
+    /// Holds the value.
+    pub(crate) cipher: Part,
+    /// Holds what equality is asked of.
+    pub(crate) assisted: Option<Part>,
+    /// Holds what LIKE is asked of.
+    pub(crate) like: Option<Part>,
+    /// What clients are told in the place of cipher text.
+    pub(crate) shown: Arc<dyn CellTurn>,
+}
+
+/// What a stored column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Value,
+    Equality,
+    Like,
+}
+
+/// One stored column of it.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) purpose: Purpose,
+    /// Its name on the storage units.
+    pub(crate) name: String,
+    /// What its encryptor is called in the rule.
+    pub(crate) encryptor: String,
+    /// What it stores.
+    pub(crate) makes: Arc<dyn Encryptor>,
+    /// What becomes of a value that is stored.
+    pub(crate) stored: Turn,
+    /// What becomes of a value that is compared with it; of a pattern, where LIKE is asked of it.
+    pub(crate) asked: Turn,
+}
+
+impl EncryptedColumn {
+    /// Its stored columns, in the order in which an INSERT fills them.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        [Some(&self.cipher), self.assisted.as_ref(), self.like.as_ref()].into_iter().flatten()
+    }
+
+    /// All but the one with the value.
+    pub(crate) fn further(&self) -> impl Iterator<Item = &Part> {
+        self.parts().skip(1)
+    }
+
+    /// The one that is equal where values are; `None` where none is.
+    pub(crate) fn equality(&self) -> Option<&Part> {
+        let cipher = Some(&self.cipher).filter(|part| part.makes.abilities().equal);
+        self.assisted.as_ref().or(cipher)
+    }
+
+    /// Whether a value of it is stored in another column as in this one, so that what is stored can be copied.
+    pub(crate) fn is_stored_as(&self, other: &Self) -> bool {
+        let all = |column: &Self| -> Vec<(usize, String)> {
+            let parts = [Some(&column.cipher), column.assisted.as_ref(), column.like.as_ref()];
+            let named = parts.into_iter().enumerate();
+            named.filter_map(|(at, part)| Some((at, part?.encryptor.clone()))).collect()
+        };
+        all(self) == all(other)
+    }
+
+    /// Whether both are equal where their values are.
+    pub(crate) fn compares_with(&self, other: &Self) -> bool {
+        match (self.equality(), other.equality()) {
+            (Some(own), Some(other)) => own.encryptor == other.encryptor,
+            _ => false,
+        }
+    }
+}

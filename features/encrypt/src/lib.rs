@@ -1,0 +1,110 @@
+//! Columns that are stored encrypted: clients see values, storage units have cipher text. What would show plain values
+//! to a unit, or cipher text to a client, is refused.
+
+mod column;
+mod define;
+mod encryptor;
+mod places;
+mod rule;
+mod shows;
+mod turns;
+mod write;
+
+use std::sync::Arc;
+
+use pando_columns::{Stop, Uses};
+use pando_config::Rules;
+use pando_kernel::changes::Changes;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::{Context, Feature, Room};
+use pando_kernel::room::Built;
+use pando_kernel::route::{Need, Route, Target};
+use pando_kernel::{Around, CellMap, Offer, Shortcut, ShowsColumns};
+use pando_sql::ast::Statement;
+
+/// The room for `!ENCRYPT`.
+pub const ROOM: Offer =
+    Offer { section: Some("ENCRYPT"), algorithms: encryptor::algorithms, ..Offer::new(room) };
+
+fn room(rules: &Rules, around: &Around<'_>) -> Built {
+    let Some(section) = &rules.encrypt else { return Ok(None) };
+    let rule = rule::Rule::new(section, around.fold)?;
+    Ok(Some(Arc::new(Encrypt { rule })))
+}
+
+#[derive(Debug)]
+struct Encrypt {
+    rule: rule::Rule,
+}
+
+impl Encrypt {
+    /// The uses of encrypted columns; what must be known first.
+    fn uses(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<std::result::Result<Uses, Need>> {
+        match pando_columns::uses(ctx, stmt, &self.rule.interest) {
+            Ok(uses) => Ok(Ok(uses)),
+            Err(Stop::Need(need)) => Ok(Err(need)),
+            Err(Stop::Unclear { why }) => Err(refused(why)),
+        }
+    }
+
+    /// The same, where routing has seen to it that all is known.
+    fn known(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Uses> {
+        let unknown = |need| Error::internal(format!("{need:?} is not known"));
+        self.uses(ctx, stmt)?.map_err(unknown)
+    }
+}
+
+impl Room for Encrypt {
+    fn name(&self) -> &'static str {
+        "encrypt"
+    }
+
+    fn columns(&self) -> Option<&dyn ShowsColumns> {
+        Some(&self.rule)
+    }
+}
+
+impl Feature for Encrypt {
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+        match self.uses(ctx, stmt)? {
+            Ok(uses) => {
+                places::check(&self.rule, uses.columns.iter(), &uses.stars)?;
+                define::check(&self.rule, ctx, stmt, &uses)
+            }
+            Err(need) => {
+                *route = Route::Needs(need);
+                Ok(())
+            }
+        }
+    }
+
+    fn rewrite(
+        &self,
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        _: &Target,
+        changes: &mut Changes,
+    ) -> Result<()> {
+        let uses = self.known(ctx, stmt)?;
+        let told = uses.columns.iter().filter(|one| !changes.is_added(one.span));
+        places::check(&self.rule, told, &uses.stars)?;
+        write::write(&self.rule, ctx, stmt, &uses, changes)
+    }
+
+    fn shown(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>> {
+        shows::cells(&self.rule, &self.known(ctx, stmt)?)
+    }
+
+    /// Values go as maps, so that other values make no other statement.
+    fn shortcut(&self, ctx: &Context<'_>, stmt: &Statement) -> Shortcut {
+        match self.uses(ctx, stmt) {
+            Ok(Ok(_)) => Shortcut::Idle,
+            Ok(Err(_)) | Err(_) => Shortcut::None,
+        }
+    }
+}
+
+/// What cannot be answered over cipher text.
+fn refused(why: impl Into<String>) -> Error {
+    Error::unsupported(30001, why, "leave the encrypted column out of it")
+}

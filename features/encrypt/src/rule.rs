@@ -1,0 +1,154 @@
+//! `!ENCRYPT`, validated.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pando_columns::{Interest, Origin};
+use pando_config::rules::{EncryptColumn, Encrypted};
+use pando_config::{Placed, Problem, rules};
+use pando_kernel::changes::Turn;
+use pando_sql::Fold;
+
+use crate::column::{EncryptedColumn, Part, Purpose};
+use crate::encryptor::{Encryptor, Like, encryptor};
+use crate::turns::{Asked, Pattern, Shown, Stored};
+
+/// All encrypted columns.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) interest: Interest,
+    columns: HashMap<Origin, Arc<EncryptedColumn>>,
+    /// How the storage units read names without quotes.
+    pub(crate) fold: Fold,
+}
+
+impl Rule {
+    /// Every problem is found, not only the first.
+    pub(crate) fn new(section: &rules::Encrypt, fold: Fold) -> Result<Self, Vec<Problem>> {
+        let mut maker = Maker { encryptors: HashMap::new(), problems: Vec::new(), fold };
+        for (name, algorithm) in section.encryptors.iter() {
+            match encryptor(algorithm) {
+                Ok(made) => {
+                    maker.encryptors.insert(name.as_str(), made);
+                }
+                Err(problem) => maker.problems.push(problem),
+            }
+        }
+        let mut columns = HashMap::new();
+        let mut tables = HashSet::new();
+        for (table, list) in section.tables.iter() {
+            if !tables.insert(table.to_lowercase()) {
+                maker.wrong(table, format!("table `{}` is named twice", table.value));
+            }
+            let mut names = HashSet::new();
+            for (name, column) in list.columns.iter() {
+                let stored = [&column.assisted_query, &column.like_query].into_iter().flatten();
+                let named = stored.map(|part| &part.name).chain([name, &column.cipher.name]);
+                for twice in named.filter(|name| !names.insert(name.to_lowercase())) {
+                    let message =
+                        format!("table `{}` has a column `{}` already", table.value, twice.value);
+                    maker.wrong(twice, message);
+                }
+                // A key is in lower case unless the client's language tells tables apart by case.
+                for key in HashSet::from([table.to_lowercase(), table.value.clone()]) {
+                    let of = Origin { table: key.into(), column: maker.name(name).into() };
+                    if let Some(column) = maker.column(of.clone(), column) {
+                        columns.insert(of, Arc::new(column));
+                    }
+                }
+            }
+        }
+        if !maker.problems.is_empty() {
+            return Err(maker.problems);
+        }
+        let pairs = columns.keys().map(|of| (&*of.table, &*of.column));
+        Ok(Self { interest: Interest::new(pairs), columns, fold })
+    }
+
+    /// A column that a use is of.
+    pub(crate) fn column(&self, of: &Origin) -> Option<&Arc<EncryptedColumn>> {
+        self.columns.get(of)
+    }
+
+    /// The encrypted columns of a table.
+    pub(crate) fn of_table(&self, key: &str) -> impl Iterator<Item = &Arc<EncryptedColumn>> {
+        let own = self.columns.iter().filter(move |(of, _)| *of.table == *key);
+        own.map(|(_, column)| column)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<EncryptedColumn>> {
+        self.columns.values()
+    }
+}
+
+/// What columns are made of.
+struct Maker<'a> {
+    encryptors: HashMap<&'a str, Arc<dyn Encryptor>>,
+    problems: Vec<Problem>,
+    fold: Fold,
+}
+
+impl Maker<'_> {
+    fn wrong(&mut self, at: &Placed<String>, message: String) {
+        self.problems.push(at.at.problem(message));
+    }
+
+    /// A name as the server has it: one in double quotes keeps its case, as in a statement.
+    fn name(&self, name: &Placed<String>) -> String {
+        let quoted = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        match (quoted, self.fold) {
+            (Some(quoted), _) => quoted.to_owned(),
+            (None, Fold::Lower) => name.to_lowercase(),
+            (None, Fold::Keep) => name.value.clone(),
+        }
+    }
+
+    fn column(&mut self, of: Origin, column: &EncryptColumn) -> Option<EncryptedColumn> {
+        let cipher = self.part(&of, &column.cipher, Purpose::Value);
+        let assisted = column.assisted_query.as_ref();
+        let assisted = assisted.map(|part| self.part(&of, part, Purpose::Equality));
+        let like = column.like_query.as_ref().map(|part| self.part(&of, part, Purpose::Like));
+        let cipher = cipher?;
+        let shown = Arc::new(Shown { makes: Arc::clone(&cipher.makes) });
+        Some(EncryptedColumn {
+            of,
+            cipher,
+            assisted: assisted.flatten(),
+            like: like.flatten(),
+            shown,
+        })
+    }
+
+    fn part(&mut self, of: &Origin, part: &Encrypted, purpose: Purpose) -> Option<Part> {
+        let makes = Arc::clone(self.encryptors.get(part.encryptor.as_str())?);
+        let abilities = makes.abilities();
+        let (can, what) = match purpose {
+            Purpose::Value => (abilities.decrypts, "decrypt"),
+            Purpose::Equality => (abilities.equal, "give equal texts for equal values"),
+            Purpose::Like => (abilities.like != Like::Never, "digest patterns of LIKE"),
+        };
+        if !can {
+            let message = format!("encryptor `{}` cannot {what}", part.encryptor.value);
+            self.wrong(&part.encryptor, message);
+            return None;
+        }
+        let stored = || Stored {
+            column: Arc::clone(&of.column),
+            makes: Arc::clone(&makes),
+            fold: self.fold,
+        };
+        let asked = match purpose {
+            Purpose::Value | Purpose::Equality => Turn(Arc::new(Asked(stored()))),
+            Purpose::Like => Turn(Arc::new(Pattern(stored()))),
+        };
+        Some(Part {
+            purpose,
+            name: self.name(&part.name),
+            encryptor: part.encryptor.value.clone(),
+            stored: Turn(Arc::new(stored())),
+            asked,
+            makes,
+        })
+    }
+}

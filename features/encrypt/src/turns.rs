@@ -1,0 +1,161 @@
+//! Values on their way in and out.
+
+use std::sync::Arc;
+
+use pando_kernel::changes::ValueMap;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::{CellTurn, Value};
+use pando_sql::Fold;
+
+use crate::encryptor::Encryptor;
+
+/// A value that is stored.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub(crate) column: Arc<str>,
+    pub(crate) makes: Arc<dyn Encryptor>,
+    /// Whose language it is.
+    pub(crate) fold: Fold,
+}
+
+/// A value that is compared with what is stored.
+#[derive(Debug)]
+pub(crate) struct Asked(pub(crate) Stored);
+
+/// A pattern of LIKE.
+#[derive(Debug)]
+pub(crate) struct Pattern(pub(crate) Stored);
+
+/// Cipher text that a client gets.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) makes: Arc<dyn Encryptor>,
+}
+
+impl Stored {
+    fn text(&self, value: &Value) -> Result<String> {
+        Ok(match value {
+            Value::Text(text) => text.clone(),
+            Value::Int(n) => n.to_string(),
+            Value::UInt(n) => n.to_string(),
+            Value::Decimal(n) => n.to_plain_string(),
+            Value::Bool(b) => match self.fold {
+                Fold::Lower => b.to_string(),
+                Fold::Keep => u8::from(*b).to_string(),
+            },
+            Value::Bytes(octets) => match std::str::from_utf8(octets) {
+                Ok(text) if self.fold == Fold::Keep => text.to_owned(),
+                Ok(_) | Err(_) => return Err(self.wrong("octets, which are no text")),
+            },
+            Value::Float(_) => {
+                return Err(
+                    self.wrong("a floating point number, which servers write in several ways")
+                );
+            }
+            Value::Null => return Err(Error::internal("NULL is not encrypted")),
+        })
+    }
+
+    fn wrong(&self, what: &str) -> Error {
+        let column = &self.column;
+        Error::new(ErrorKind::Value(format!(
+            "column `{column}` is encrypted and holds texts, and was given {what}"
+        )))
+    }
+}
+
+impl ValueMap for Stored {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        self.makes.encrypt(self.text(value)?.as_bytes()).map(Value::Text)
+    }
+}
+
+impl ValueMap for Asked {
+    /// Servers compare texts with numbers in ways of their own, for which they would have to read the texts.
+    fn turned(&self, value: &Value) -> Result<Value> {
+        if matches!(value, Value::Text(_) | Value::Bytes(_)) {
+            return self.0.turned(value);
+        }
+        Err(self.0.wrong("something else to compare it with"))
+    }
+}
+
+impl ValueMap for Pattern {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        let Value::Text(text) = value else {
+            return Err(self.0.wrong("a pattern that is no text"));
+        };
+        if text.contains('\\') {
+            return Err(self.0.wrong("a pattern with a backslash, which has no digest"));
+        }
+        self.0.turned(value)
+    }
+}
+
+impl CellTurn for Shown {
+    fn value(&self, value: Value) -> Result<Value> {
+        let plain = if let Value::Text(text) = &value {
+            self.makes.decrypt(text)?
+        } else if let Value::Bytes(octets) = &value {
+            self.makes.decrypt(&String::from_utf8_lossy(octets))?
+        } else {
+            return Err(Error::new(ErrorKind::Value("cipher text is text".into())));
+        };
+        let no_text = |_| Error::new(ErrorKind::Value("a decrypted value is no text".into()));
+        String::from_utf8(plain).map(Value::Text).map_err(no_text)
+    }
+
+    /// A literal of what was told is stored as another text perhaps, but of the same value.
+    fn goes_back(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_config::Algorithm;
+
+    use super::*;
+    use crate::encryptor::encryptor;
+
+    fn stored(fold: Fold) -> Stored {
+        let algorithm = Algorithm::nowhere("AES", [("aes-key-value", "k")]);
+        Stored { column: "phone".into(), makes: encryptor(&algorithm).unwrap(), fold }
+    }
+
+    fn told(turned: &Value) -> Value {
+        Shown { makes: stored(Fold::Lower).makes }.value(turned.clone()).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_told_as_the_text_that_a_server_would_have_stored() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        for (fold, value, expected) in [
+            (Fold::Lower, text(""), ""),
+            (Fold::Lower, text("ä'\\"), "ä'\\"),
+            (Fold::Lower, Value::Int(-5), "-5"),
+            (Fold::Keep, Value::UInt(u64::MAX), "18446744073709551615"),
+            (Fold::Keep, Value::decimal("12.50").unwrap(), "12.50"),
+            (Fold::Lower, Value::Bool(true), "true"),
+            (Fold::Keep, Value::Bool(true), "1"),
+            (Fold::Keep, Value::Bytes("x".into()), "x"),
+        ] {
+            let turned = stored(fold).turned(&value).unwrap();
+            assert_ne!(turned, text(expected));
+            assert_eq!(told(&turned), text(expected), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_one_text_is_refused() {
+        let octets = Value::Bytes(vec![0xff].into());
+        for value in [Value::Float(1.5), octets] {
+            let error = stored(Fold::Keep).turned(&value).unwrap_err().to_string();
+            assert!(error.contains("`phone`"), "{error}");
+        }
+        let asked = Asked(stored(Fold::Keep)).turned(&Value::Int(5)).unwrap_err().to_string();
+        assert!(asked.contains("to compare it with"), "{asked}");
+        let pattern = Value::Text("a\\%".into());
+        assert!(Pattern(stored(Fold::Keep)).turned(&pattern).is_err());
+    }
+}
