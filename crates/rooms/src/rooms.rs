@@ -12,7 +12,7 @@ use pando_sql::Fold;
 use crate::{disabled, places};
 
 /// Every room, in walking order: sharding, single and broadcast claim statements, read/write splitting redirects what
-/// they claimed. Encrypt stands behind them, as mask and shadow will: what it edits, it edits for any of them. Disabled units
+/// they claimed. Mask and encrypt stand behind them: what they do with columns, they do for any of them. Disabled units
 /// are looked for last, when every target is a storage unit; what they forbid altogether, first.
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
@@ -20,6 +20,7 @@ pub const ROOMS: &[Offer] = &[
     pando_single::ROOM,
     pando_broadcast::ROOM,
     pando_readwrite::ROOM,
+    pando_mask::ROOM,
     pando_encrypt::ROOM,
     disabled::TARGETS,
 ];

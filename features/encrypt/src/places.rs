@@ -1,6 +1,8 @@
 //! Where what is stored of an encrypted column answers as its values would, and where it does not.
 
-use pando_columns::{Duplicates, Given, Origin, Place, Reference, Rows, Star, StarPlace, Use};
+use pando_columns::{
+    Duplicates, Given, Origin, Place, Reference, Rows, Star, StarPlace, Use, Uses,
+};
 use pando_kernel::error::{Error, Result};
 
 use crate::column::EncryptedColumn;
@@ -235,5 +237,29 @@ fn check_star(rule: &Rule, star: &Star) -> Result<()> {
             }
             Ok(())
         }
+    }
+}
+
+/// Refuses an INSERT that stores an encrypted column in one that is not.
+///
+/// # Errors
+/// `Refused`, with the column.
+pub(crate) fn check_kept(uses: &Uses) -> Result<()> {
+    let columns = uses.columns.iter().filter(|one| {
+        matches!(one.place, Place::Stored { into: None, .. } | Place::AssignedTo { into: None })
+    });
+    let mut lost = columns.map(|one| &one.of);
+    let stars = uses.stars.iter().filter_map(|star| match &star.place {
+        StarPlace::Stored(into) => Some(star.columns.iter().zip(into)),
+        StarPlace::Result | StarPlace::Returning | StarPlace::Inner => None,
+    });
+    let mut of_stars = stars.flatten().filter(|(_, into)| into.is_none());
+    let lost = lost.next().or_else(|| of_stars.find_map(|(one, _)| one.of.as_ref()));
+    match lost {
+        None => Ok(()),
+        Some(of) => Err(refused(format!(
+            "the encrypted column `{}` would be stored in one that is encrypted otherwise, or not at all",
+            of.column
+        ))),
     }
 }

@@ -32,6 +32,10 @@ pub struct MaskColumn {
     pub at: At,
     /// The mask algorithm's name.
     pub algorithm: Placed<String>,
+    /// Whether conditions may look at the column: values can be guessed by them. Pando's own.
+    pub allows_conditions: bool,
+    /// Users who see its values. Pando's own.
+    pub unmasked: Vec<Placed<String>>,
 }
 
 impl Mask {
@@ -51,9 +55,12 @@ fn table(entry: &Entry, report: &mut Report) -> Option<(Placed<String>, MaskTabl
     let column = |entry: &Entry, report: &mut Report| {
         let mut fields = Fields::of(&entry.value, report)?;
         let algorithm = fields.name("maskAlgorithm");
+        let allows_conditions = fields.optional_boolean("allowConditions").unwrap_or(true);
+        let unmasked = fields.names("unmaskedUsers");
         let at = fields.at();
         fields.finish();
-        Some((read::key(entry), MaskColumn { at, algorithm: algorithm? }))
+        let algorithm = algorithm?;
+        Some((read::key(entry), MaskColumn { at, algorithm, allows_conditions, unmasked }))
     };
     let mut fields = Fields::of(&entry.value, report)?;
     let columns = fields.map("columns", column).into_iter().collect();

@@ -151,6 +151,7 @@ fn session(state: &[&str]) -> Result<SessionView> {
             ("written", _) => session.has_written = true,
             ("one state", _) => session.sees_one_state = true,
             (_, Some(("held", unit))) => session.held.push(unit.into()),
+            (_, Some(("user", user))) => Arc::make_mut(&mut session.facts).user = user.to_owned(),
             (_, Some(("ticket", number))) => {
                 session.ticket = number
                     .parse()
