@@ -4,8 +4,11 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use pando_sql::ast::Statement;
+
 use crate::error::{Error, Result};
-use crate::feature::Feature;
+use crate::feature::{Context, Feature};
+use crate::route::Need;
 use crate::table::TableColumn;
 
 /// What shows tables' columns otherwise than they are stored. Pure, and always the same for the same columns: what it
@@ -19,6 +22,15 @@ pub trait ShowsColumns: Send + Sync + Debug {
     /// Every stored column that clients see under another name or not at all, in all tables of the rule: what the
     /// catalogue is told by, before any table's columns are read.
     fn names(&self) -> Vec<StoredName>;
+
+    /// Asked of an INSERT whose rows are read and written in steps, of which none tells where the values of others go;
+    /// gives what must be known first.
+    ///
+    /// # Errors
+    /// `Refused` where a value would go where it must not.
+    fn carries(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<Option<Need>> {
+        Ok(None)
+    }
 }
 
 /// What a stored column is called where clients see it.

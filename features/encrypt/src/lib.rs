@@ -16,11 +16,12 @@ use pando_columns::{Stop, Uses};
 use pando_config::Rules;
 use pando_kernel::changes::Changes;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
+use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Need, Route, Target};
-use pando_kernel::{Around, CellMap, Offer, Shortcut, ShowsColumns};
-use pando_sql::ast::{InsertSource, Kind, Statement};
+use pando_kernel::table::TableColumn;
+use pando_kernel::{Around, CellMap, LogicColumn, Offer, Shortcut, ShowsColumns, StoredName};
+use pando_sql::ast::Statement;
 
 /// The room for `!ENCRYPT`.
 pub const ROOM: Offer =
@@ -60,7 +61,25 @@ impl Room for Encrypt {
     }
 
     fn columns(&self) -> Option<&dyn ShowsColumns> {
-        Some(&self.rule)
+        Some(self)
+    }
+}
+
+impl ShowsColumns for Encrypt {
+    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
+        shows::logic(&self.rule, table, stored)
+    }
+
+    fn names(&self) -> Vec<StoredName> {
+        shows::names(&self.rule)
+    }
+
+    /// A plain column gets no value of an encrypted one.
+    fn carries(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
+        match self.uses(ctx, stmt)? {
+            Ok(uses) => places::check_kept(&uses).map(|()| None),
+            Err(need) => Ok(Some(need)),
+        }
     }
 }
 
@@ -101,22 +120,6 @@ impl Feature for Encrypt {
             Ok(Ok(_)) => Shortcut::Idle,
             Ok(Err(_)) | Err(_) => Shortcut::None,
         }
-    }
-
-    fn admission(&self) -> Option<&dyn Admission> {
-        Some(self)
-    }
-}
-
-impl Admission for Encrypt {
-    /// An INSERT whose rows come from several storage units is read and written in steps, of which none tells where the
-    /// values of the others go: a plain column gets none of an encrypted one.
-    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
-        let Kind::Insert(insert) = &footprint.stmt.kind else { return Ok(()) };
-        if !matches!(insert.source, InsertSource::Query(_)) {
-            return Ok(());
-        }
-        places::check_kept(&self.known(ctx, footprint.stmt)?)
     }
 }
 

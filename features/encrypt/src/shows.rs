@@ -6,54 +6,52 @@ use pando_columns::{Place, StarPlace, Uses};
 use pando_kernel::error::Result;
 use pando_kernel::merge::Position;
 use pando_kernel::table::TableColumn;
-use pando_kernel::{CellMap, CellTurn, Compares, LogicColumn, ShowsColumns, StoredName};
+use pando_kernel::{CellMap, CellTurn, Compares, LogicColumn, StoredName};
 use pando_sql::Fold;
 
 use crate::column::{EncryptedColumn, Part};
 use crate::rule::Rule;
 
-impl ShowsColumns for Rule {
-    /// An encrypted column stands where its cipher text does. One whose stored columns are not all there is not shown:
-    /// the table is not as the rule says, and whoever names the column is told that there is none.
-    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
-        let columns: Vec<&EncryptedColumn> = self.of_table(table).map(Arc::as_ref).collect();
-        if columns.is_empty() {
-            return None;
-        }
-        let is_part = |own: &TableColumn, part: &Part| self.is_called(&own.name, &part.name);
-        let logic = |own: &TableColumn| {
-            let is_cipher = |one: &&&EncryptedColumn| is_part(own, &one.cipher);
-            let Some(column) = columns.iter().find(is_cipher) else {
-                let is_further =
-                    |one: &&EncryptedColumn| one.further().any(|part| is_part(own, part));
-                return (!columns.iter().any(is_further)).then(|| LogicColumn::plain(own.clone()));
-            };
-            let held = |part: &Part| stored.iter().find(|own| is_part(own, part)).cloned();
-            Some(LogicColumn {
-                column: TableColumn { name: column.of.column.to_string(), ..own.clone() },
-                compares: match column.cipher.makes.abilities().equal {
-                    true => Compares::EqualOnly,
-                    false => Compares::NotAtAll,
-                },
-                stored: column.parts().map(held).collect::<Option<Vec<_>>>()?,
-            })
-        };
-        Some(stored.iter().filter_map(logic).collect())
+/// An encrypted column stands where its cipher text does. One whose stored columns are not all there is not shown:
+/// the table is not as the rule says, and whoever names the column is told that there is none.
+pub(crate) fn logic(rule: &Rule, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
+    let columns: Vec<&EncryptedColumn> = rule.of_table(table).map(Arc::as_ref).collect();
+    if columns.is_empty() {
+        return None;
     }
+    let is_part = |own: &TableColumn, part: &Part| rule.is_called(&own.name, &part.name);
+    let logic = |own: &TableColumn| {
+        let is_cipher = |one: &&&EncryptedColumn| is_part(own, &one.cipher);
+        let Some(column) = columns.iter().find(is_cipher) else {
+            let is_further = |one: &&EncryptedColumn| one.further().any(|part| is_part(own, part));
+            return (!columns.iter().any(is_further)).then(|| LogicColumn::plain(own.clone()));
+        };
+        let held = |part: &Part| stored.iter().find(|own| is_part(own, part)).cloned();
+        Some(LogicColumn {
+            column: TableColumn { name: column.of.column.to_string(), ..own.clone() },
+            compares: match column.cipher.makes.abilities().equal {
+                true => Compares::EqualOnly,
+                false => Compares::NotAtAll,
+            },
+            stored: column.parts().map(held).collect::<Option<Vec<_>>>()?,
+        })
+    };
+    Some(stored.iter().filter_map(logic).collect())
+}
 
-    fn names(&self) -> Vec<StoredName> {
-        let of = |column: &Arc<EncryptedColumn>| {
-            let name = |part: &Part, logic: Option<&str>| StoredName {
-                table: column.of.table.to_string(),
-                stored: part.name.clone(),
-                logic: logic.map(str::to_owned),
-            };
-            let mut names = vec![name(&column.cipher, Some(&column.of.column))];
-            names.extend(column.further().map(|part| name(part, None)));
-            names
+/// What each stored column is called where clients see it.
+pub(crate) fn names(rule: &Rule) -> Vec<StoredName> {
+    let of = |column: &Arc<EncryptedColumn>| {
+        let name = |part: &Part, logic: Option<&str>| StoredName {
+            table: column.of.table.to_string(),
+            stored: part.name.clone(),
+            logic: logic.map(str::to_owned),
         };
-        self.all().flat_map(of).collect()
-    }
+        let mut names = vec![name(&column.cipher, Some(&column.of.column))];
+        names.extend(column.further().map(|part| name(part, None)));
+        names
+    };
+    rule.all().flat_map(of).collect()
 }
 
 impl Rule {

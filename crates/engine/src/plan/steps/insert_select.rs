@@ -83,6 +83,11 @@ pub(in crate::plan) fn take_apart(
     if known.is_empty() {
         return Err(ErrorKind::UnknownTable(target.value.clone()).into());
     }
+    for shows in ctx.database.features.iter().filter_map(|room| room.columns()) {
+        if let Some(need) = shows.carries(ctx, stmt)? {
+            return Ok(Err(need));
+        }
+    }
     tail_is_about_the_target(stmt, insert, &known)?;
     let columns = match &insert.columns {
         Some(listed) if !listed.is_empty() => {
