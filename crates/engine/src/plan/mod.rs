@@ -45,7 +45,7 @@ use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
 pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
-pub(crate) use special::catalogue::shown_at;
+pub(crate) use special::catalogue::{figures_questions, shown_at};
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{computed_set, counted_rows, sequence_calls};
 use special::{missing, own_counts, tell_calls, temporary};
