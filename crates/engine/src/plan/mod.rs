@@ -22,6 +22,7 @@ mod restate;
 mod rewrite;
 mod route;
 mod routine_names;
+mod row_tables;
 mod special;
 mod steps;
 mod template;

@@ -98,7 +98,7 @@ pub(super) fn relation_argument(call: &Function) -> Option<&Expr> {
 }
 
 /// Whether the type is `regclass`.
-pub(super) fn is_regclass(text: &str) -> bool {
+pub(crate) fn is_regclass(text: &str) -> bool {
     is_alias(text, "regclass")
 }
 

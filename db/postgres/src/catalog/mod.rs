@@ -25,6 +25,7 @@ use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
 use crate::dialect::{POSTGRES, Postgres, TEMPLATE};
+pub(crate) use calls::is_regclass;
 use names::{Names, STEP};
 use number::number;
 
