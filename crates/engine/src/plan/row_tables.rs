@@ -19,11 +19,16 @@ pub(super) fn told(
 ) -> Result<()> {
     let Some(rules) = ctx.dialect.oid_rules() else { return Ok(()) };
     let mut asked: Vec<(Span, &ObjectName)> = Vec::new();
-    let mut compared: Vec<Span> = Vec::new();
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Some(column) = rules.row_table(expr, &stmt.text) {
             asked.push((expr.span, column));
         }
+    });
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let mut compared: Vec<Span> = Vec::new();
+    visit::exprs(&stmt.kind, &mut |expr| {
         compared.extend(operands(expr).into_iter().map(|operand| operand.span));
     });
     for (span, column) in asked.into_iter().filter(|(span, _)| !compared.contains(span)) {
