@@ -96,6 +96,32 @@ postgres_dump() {
   same pg-dump-has-all "$(p "$ask")" "$(psql_at "$port" direct -At -F ' ' -c "$ask" 2>&1)"
 }
 
+# sum_of_units STATEMENT: what both storage units answer together.
+sum_of_units() {
+  local unit sum=0
+  for unit in 0 1; do sum=$((sum + $(psql_at "$(unit_port pg $unit)" ds_$unit -At -c "$1"))); done
+  echo $sum
+}
+
+# Figures of a table are those of all its parts.
+postgres_figures() {
+  local parts="from pg_class where relname ~ '^t_order_[01]\$'" of
+  p 'analyze t_order' >/dev/null
+  for of in pg_relation_size pg_table_size pg_indexes_size pg_total_relation_size; do
+    same $of "$(sum_of_units "select sum($of(oid)) $parts")" "$(p "select $of('t_order')")"
+    same $of-by-number "$(sum_of_units "select sum($of(oid)) $parts")" "$(p "select $of(oid) from pg_class where relname = 't_order'")"
+  done
+  same pg-reltuples "4 $(sum_of_units "select sum(relpages) $parts")" "$(p "select reltuples, relpages from pg_class where relname = 't_order'")"
+  same pg-reltuples-of-one-copy 1 "$(p "select reltuples from pg_class where relname = 't_country'" | sed s/-1/1/)"
+  sleep 1.1
+  same pg-n-live-tup 4 "$(p "select n_live_tup from pg_stat_user_tables where relname = 't_order'")"
+  same pg-stat-get-live-tuples 4 "$(p "select pg_stat_get_live_tuples('t_order'::regclass)")"
+  same pg-size-of-the-second-unit "$(psql_at "$(unit_port pg 1)" ds_1 -At -c "select pg_table_size('t_one')")" "$(p "select pg_table_size('t_one')")"
+  same pg-database-size "$(sum_of_units 'select pg_database_size(current_database())')" "$(p "select pg_database_size('shop')")"
+  same pg-dt-plus "$(psql_at "$(unit_port pg 0)" ds_0 -At -c "select pg_size_pretty($(sum_of_units "select sum(pg_table_size(oid)) $parts")::bigint)")" \
+    "$(psql_at "$postgres_port" shop -At -c '\dt+ t_order' | cut -d'|' -f7)"
+}
+
 # --- MySQL and MariaDB ---------------------------------------------------------------------------------------------------
 
 m() { mysql_at "$mysql_port" "${2:-shop}" -N -B -e "$1" 2>&1; }
@@ -127,6 +153,9 @@ mysql_answers() {
   check "$f-create-table-keys" grep -qF 'CONSTRAINT `t_order_item_ibfk_1` FOREIGN KEY (`order_id`) REFERENCES `t_order` (`order_id`)' <<<"$made"
   check "$f-create-database" grep -q '^shop.CREATE DATABASE `shop` ' <<<"$(m 'show create database shop')"
   same "$f-status" "$all" "$(m 'show table status' | first_words)"
+  same "$f-status-of-all-parts" 65536 "$(m "show table status like 't\\_order'" | cut -f7)"
+  same "$f-data-length" '16384 32768 16384 65536 65536 16384' \
+    "$(m 'select data_length from information_schema.tables where table_schema = database() order by table_name' | words)"
   same "$f-information-schema" "$all" "$(m 'select table_name from information_schema.tables where table_schema = database() order by 1' | words)"
   same "$f-keys" 'fk_country t_order t_country t_order_item_ibfk_1 t_order_item t_order' \
     "$(m "select constraint_name, table_name, referenced_table_name from information_schema.key_column_usage
@@ -145,7 +174,7 @@ for family in pg mariadb mysql; do
   rules | write_config $family shop
   pando_start
   if [ $family = pg ]; then
-    check pg-create postgres_tables && { postgres_answers; postgres_dump; }
+    check pg-create postgres_tables && { postgres_answers; postgres_dump; postgres_figures; }
   else
     check $family-create mysql_tables && mysql_answers $family
   fi

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::presentation::Figures;
 use crate::statements::Named;
 use crate::two_phase::Isolation;
 
@@ -39,6 +40,8 @@ pub struct Facts {
     pub settings: Arc<[(String, String)]>,
     /// Its prepared statements and cursors, where the statement under way asks for them.
     pub own: Arc<Own>,
+    /// Figures of the parts of tables that the statement under way asks for.
+    pub figures: Arc<Vec<Figures>>,
     /// Parameters (name, value) that the client was told as they were set: see
     /// [`Variables::told`](crate::dialect::Variables::told).
     pub told: Vec<(String, String)>,

@@ -4,12 +4,15 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
+use pando_sql::ast::{Expr, ObjectName};
+use pando_sql::{Edits, Span};
+
 use crate::column::Column;
 use crate::error::Result;
 use crate::value::Value;
 
 /// What a family knows of such numbers. Pure.
-pub trait OidRules: Send + Sync + Debug {
+pub trait OidRules: RowTables + Send + Sync + Debug {
     /// A query for what is numbered in a storage unit: the types, and of relations these.
     fn query(&self, tables: &[&str]) -> String;
 
@@ -27,6 +30,15 @@ pub trait OidRules: Send + Sync + Debug {
 
     /// Changes the numbers inside a value of this type, where they stand. What is no value of the type stays as it is.
     fn renumber(&self, way: Way<'_>, type_id: u32, value: &mut [u8]);
+}
+
+/// What a family knows of expressions that tell in which table a row stands. Pure, too.
+pub trait RowTables {
+    /// The column with the number of a row's table in an expression that gives that table's name.
+    fn row_table<'a>(&self, expr: &'a Expr, text: &str) -> Option<&'a ObjectName>;
+
+    /// Lets such an expression give this name, in the form in which servers give it.
+    fn tell_table(&self, expr: Span, table: &str, edits: &mut Edits);
 }
 
 /// The name of a type.

@@ -17,7 +17,7 @@ use crate::route::Need;
 use crate::value::Value;
 
 /// What a family knows of its own catalogue. Pure, as all of planning is.
-pub trait Presentation: Send + Sync + Debug {
+pub trait Presentation: Figured + Send + Sync + Debug {
     /// The part of a table's (or a column owner's) name that names a database; `None` when it is not written, or names one of the vendor's own.
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident>;
 
@@ -112,6 +112,35 @@ pub trait Presentation: Send + Sync + Debug {
     fn relation_number(&self, own: u32, _unit: usize) -> u32 {
         own
     }
+}
+
+/// What a family asks of the parts of sharded tables. Pure, too.
+pub trait Figured {
+    /// The question to one unit that [`Need::Figures`] stands for: `asked` is what is said there, and `parts` is the
+    /// unit with its parts of sharded tables as its tables, of which those are not hidden that stand for all. `None`
+    /// where the unit has nothing to tell. Every row is of one part, and what [`Presentation::present`] reads.
+    fn figures_question(&self, _asked: &str, _parts: &View<'_>) -> Option<String> {
+        None
+    }
+}
+
+/// What the storage units have told of the parts of tables, that is a table's only all together: how much room they
+/// take, how many rows they have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// As in [`Need::Figures`].
+    pub asked: Arc<str>,
+    /// What was told, a row for each part.
+    pub rows: Vec<Figure>,
+}
+
+/// What one unit has told of one part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// The unit's place among the database's units.
+    pub unit: usize,
+    /// The row.
+    pub row: Vec<Value>,
 }
 
 /// What a maintenance statement answers. The first column is the table as `database.table`.

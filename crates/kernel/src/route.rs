@@ -136,6 +136,8 @@ pub enum Need {
     Effects(UnitName),
     /// What the numbers of a storage unit's types and relations are shown as.
     Oids(UnitName),
+    /// Figures of all parts of sharded tables, for the statement under way: what is said here is the family's own.
+    Figures(Arc<str>),
 }
 
 impl Route {

@@ -4,7 +4,7 @@ mod scope;
 mod walk;
 mod written;
 
-use crate::ast::{Expr, Ident, Kind, ObjectName, SelectItem, Table};
+use crate::ast::{Expr, Ident, Kind, Node, ObjectName, SelectItem, Table};
 use crate::span::Span;
 use walk::{Found, Walk};
 pub use written::written;
@@ -128,6 +128,30 @@ pub fn items<'a>(kind: &'a Kind, see: &mut dyn FnMut(&'a SelectItem)) {
         }
     })
     .kind(kind);
+}
+
+/// Whether the statement may read a column of such a name: by it, by a star, or by a whole row.
+pub fn may_read_column(kind: &Kind, is_meant: impl Fn(&str) -> bool) -> bool {
+    let rows: Vec<&str> = labels(kind).into_iter().map(|label| label.value.as_str()).collect();
+    let mut reads = false;
+    Walk::new(&mut |found| match found {
+        Found::Expr(Expr { node: Node::Column(name), .. }) => {
+            let last = name.parts.last().map_or("", |part| part.value.as_str());
+            let is_row = || rows.iter().any(|row| row.eq_ignore_ascii_case(last));
+            // In parentheses and in calls a star is no item.
+            reads |= last == "*" || is_meant(last) || is_row();
+        }
+        Found::Item(SelectItem::Star(_) | SelectItem::QualifiedStar(..)) => reads = true,
+        Found::Owner(_)
+        | Found::Expr(_)
+        | Found::Item(SelectItem::Expr { .. })
+        | Found::Table(_)
+        | Found::Label(_)
+        | Found::Cte(_)
+        | Found::Join(_) => {}
+    })
+    .kind(kind);
+    reads
 }
 
 /// Calls `see` for an expression and every one inside it, those of sub-queries included.

@@ -1,6 +1,7 @@
 //! Definitions leave the rows of a sharded table where they are looked for: its sharding columns may not be dropped, called otherwise, or get other values.
 
 mod foreign;
+mod meets;
 mod typed;
 mod words;
 
@@ -16,6 +17,7 @@ use crate::placed::sharded;
 use crate::rule::Rule;
 use crate::table::Table;
 
+pub(crate) use meets::units as meeting_units;
 use typed::{Change, Types};
 use words::Words;
 

@@ -49,7 +49,7 @@ pub(crate) fn bind(
 }
 
 /// For each node of `table` the number of the node of `first` that has the same storage unit and the same end of its name.
-fn alike(first: &Table, table: &Table) -> Result<Vec<usize>, String> {
+pub(crate) fn alike(first: &Table, table: &Table) -> Result<Vec<usize>, String> {
     let levels = ["databaseStrategy", "tableStrategy"];
     for ((a, b), level) in first.structures().iter().zip(table.structures()).zip(levels) {
         if *a != b {

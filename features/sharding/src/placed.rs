@@ -223,7 +223,7 @@ pub(crate) fn everywhere(rule: &Rule, stmt: &Statement, spread: Spread) -> Resul
                 "this statement names sharded tables that are not binding tables of each other ({})",
                 listed(&tables)
             ),
-            "write one statement for each table; where one refers to the other, make them binding tables",
+            "write one statement for each table; where one refers to the other, make them binding tables, or let the foreign key name the sharding columns of both",
         ));
     }
     let nodes = (0..first.nodes().len()).collect();

@@ -339,5 +339,8 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
             "write one statement for each table",
         ));
     }
+    if let Some(units) = altered::meeting_units(asked, define)? {
+        return Ok(Found::Units(units));
+    }
     everywhere(rule, stmt, Spread::Same).map(Found::Units)
 }

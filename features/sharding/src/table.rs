@@ -390,6 +390,13 @@ impl Table {
         [self.database.structure(), self.table.structure()]
     }
 
+    /// The sharding columns of both that take the same part in deciding where a row lives.
+    pub(crate) fn key_pairs<'a>(&'a self, other: &'a Self) -> Vec<(&'a str, &'a str)> {
+        let levels = [(&self.database, &other.database), (&self.table, &other.table)];
+        let pairs = levels.into_iter().flat_map(|(a, b)| a.columns().iter().zip(b.columns()));
+        pairs.map(|(a, b)| (a.as_str(), b.as_str())).collect()
+    }
+
     /// How rows are spread over the nodes: the same for two tables with the same nodes only where every row has the same place.
     pub(crate) fn spread(&self) -> String {
         let level =

@@ -52,7 +52,6 @@ const OWN: &[Own] = &[
             "catalog/names",
             "catalog/number",
             "catalog/own",
-            "catalog/sizes",
             "catalog/type_numbers",
         ],
         why: "its catalogue goes by numbers, which functions and casts turn into names",

@@ -19,7 +19,7 @@ use super::merge_plan::unions::{self, Union};
 use super::numbering::{Taken, parameters, taken};
 use super::special::temporary;
 use super::template::text_parts::{self, Part, Parts};
-use super::{Plan, Told, Unit, clock, fields, labels, writes};
+use super::{Plan, Told, Unit, clock, fields, labels, row_tables, writes};
 
 /// So many targets are worth writing a statement for all of them at once.
 const FEW: usize = 4;
@@ -52,6 +52,7 @@ pub(super) fn finish(
         base.replace(hint, "");
     }
     session_functions(ctx, stmt, &mut base);
+    row_tables::told(ctx, stmt, &units.targets, &mut base)?;
     let together = match unions::find(ctx, stmt, &units) {
         unions::Found::Some(union) => Some((union, unions::together(ctx, &units.targets))),
         unions::Found::Needs(_) | unions::Found::No => None,

@@ -22,7 +22,7 @@ use crate::session::place::{changed_rules, elsewhere};
 use crate::session::reply::warnings;
 use crate::session::run::on_units::Ran;
 use crate::session::run::template::{self, Recalled};
-use crate::session::run::{entry, on_units, views};
+use crate::session::run::{entry, figures, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
@@ -88,6 +88,7 @@ pub(in crate::session) async fn run(
     session.work.statement_begins();
     session.work.touches(&stmt.kind);
     serializable::tell_settings(session);
+    figures::forget(session);
     own_rows::show_own(session, &stmt.text).await?;
     match local::start_local(session, stmt, &given).await? {
         Local::Answered => return Ok(()),

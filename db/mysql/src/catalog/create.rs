@@ -1,6 +1,7 @@
 //! The texts of SHOW CREATE TABLE and SHOW CREATE VIEW in logic names.
 
 use pando_kernel::presentation::Shown;
+use pando_sql::ast::Show;
 
 /// Endings of names that the server makes for constraints: `t_ibfk_1`, `t_chk_1`.
 const MADE: [&str; 3] = ["_ibfk_", "_chk_", "_fk_"];
@@ -31,6 +32,21 @@ pub(super) fn index(name: &str, tables: &[Shown]) -> Option<String> {
         .filter(|rest| !rest.is_empty())
         .min_by_key(|rest| rest.len())
         .map(str::to_owned)
+}
+
+/// What a field of a SHOW's answer is told as; `None` leaves it.
+pub(super) fn retold(show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
+    let what = show.what.as_str();
+    let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));
+    match (what, label) {
+        ("CREATE TABLE", "Create Table") => Some(text(field, tables)),
+        ("CREATE TABLE" | "CREATE VIEW", "Create View") => Some(view(field, tables)),
+        ("CREATE TABLE" | "CREATE VIEW", "View") => table(field, tables),
+        ("CREATE TABLE" | "TRIGGERS", "Table") => table(field, tables),
+        (_, "Table") if of_index => table(field, tables),
+        (_, "Key_name") if of_index => index(field, tables),
+        _ => None,
+    }
 }
 
 /// The text with every table and constraint under its logic name. Strings and comments stay as they are.

@@ -2,6 +2,7 @@
 
 mod columns;
 mod create;
+mod figures;
 mod labels;
 mod maintained;
 mod relation;
@@ -65,7 +66,11 @@ impl Presentation for MySql {
                 // This server has no such table, and says so itself.
                 continue;
             }
-            let text = relation::sub_query(view, known, name, &columns, apart);
+            let known = relation::Known { relation: known, name, columns: &columns };
+            let text = match relation::sub_query(stmt, view, &known) {
+                Ok(text) => text,
+                Err(need) => return Ok(Presented::Needs(need)),
+            };
             let own = occurrence.name.parts.last().map_or(name, |part| part.value.as_str());
             let alias = match table.alias {
                 Some(_) => String::new(),
@@ -132,17 +137,7 @@ impl Presentation for MySql {
     }
 
     fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
-        let what = show.what.as_str();
-        let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));
-        match (what, label) {
-            ("CREATE TABLE", "Create Table") => Some(create::text(field, tables)),
-            ("CREATE TABLE" | "CREATE VIEW", "Create View") => Some(create::view(field, tables)),
-            ("CREATE TABLE" | "CREATE VIEW", "View") => create::table(field, tables),
-            ("CREATE TABLE" | "TRIGGERS", "Table") => create::table(field, tables),
-            (_, "Table") if of_index => create::table(field, tables),
-            (_, "Key_name") if of_index => create::index(field, tables),
-            _ => None,
-        }
+        create::retold(show, label, field, tables)
     }
 }
 

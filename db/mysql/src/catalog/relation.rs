@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use pando_kernel::Value;
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::presentation::{Shown, View};
+use pando_kernel::route::Need;
 
 use pando_sql::ast::{Distinct, Kind, Node, QueryBody, Statement};
 use pando_sql::visit;
 
 use super::relations::{Relation, Role, SCHEMATA, VENDORS};
-use super::{columns, version};
+use super::{columns, figures, version};
 use crate::dialect::MySql;
 use crate::guard::words::LEDGER;
 
@@ -52,20 +53,32 @@ fn asks_whether_in(stmt: &Statement) -> bool {
     found
 }
 
+/// A table of the catalogue with the columns that the units have of it.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) relation: &'a Relation,
+    pub(super) name: &'a str,
+    pub(super) columns: &'a [TableColumn],
+}
+
 /// A sub-query in parentheses with the table's columns.
+///
+/// # Errors
+/// What must be found out first.
 pub(super) fn sub_query(
+    stmt: &Statement,
     view: &View<'_>,
-    relation: &Relation,
-    name: &str,
-    columns: &[TableColumn],
-    apart: Apart,
-) -> String {
+    known: &Known<'_>,
+) -> Result<String, Need> {
+    let Known { relation, name, columns } = *known;
+    let wholes = figures::of_table(stmt, view, name, columns)?;
     let table = relation.table.filter(|table| columns.iter().any(|own| own.name == *table));
     let list: Vec<String> = columns
         .iter()
         .map(|column| {
             let name = MySql.quote(&column.name);
-            let text = shown(view, relation, table, &column.name);
+            let text = wholes.shown(&column.name);
+            let text = text.or_else(|| shown(view, relation, table, &column.name));
             match text.or_else(|| columns::shown(view, table, &column.name)) {
                 Some(text) => format!("{text} AS {name}"),
                 None => format!("x.{name}"),
@@ -104,11 +117,11 @@ pub(super) fn sub_query(
             all.join(" UNION ALL ")
         );
     }
-    let limit = match apart {
+    let limit = match Apart::of(stmt, view) {
         Apart::Yes => " LIMIT 18446744073709551615",
         Apart::No => "",
     };
-    format!("(SELECT {} FROM {from} WHERE {own}{vendors}{limit})", list.join(", "))
+    Ok(format!("(SELECT {} FROM {from} WHERE {own}{vendors}{limit})", list.join(", ")))
 }
 
 /// The logical databases to be listed, never empty.

@@ -8,6 +8,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
+use super::figures::COUNTS;
 use super::names::{Around, Names, Number, either, literal};
 use super::number;
 use super::type_numbers::{regtype, type_number};
@@ -60,7 +61,6 @@ const RELATION_ARGUMENT: &[(&str, usize)] = &[
     ("pg_relation_size", 0),
     ("pg_sequence_last_value", 0),
     ("pg_sequence_parameters", 0),
-    ("pg_stat_get_numscans", 0),
     ("pg_table_is_visible", 0),
     ("pg_table_size", 0),
     ("pg_total_relation_size", 0),
@@ -81,8 +81,7 @@ const WITH_USER: &[(&str, usize)] = &[
 ];
 
 /// Functions that take a database's name or number first, a user before it when there are so many arguments.
-const DATABASE_ARGUMENT: &[(&str, usize)] =
-    &[("has_database_privilege", 3), ("pg_database_size", usize::MAX)];
+const DATABASE_ARGUMENT: &[(&str, usize)] = &[("has_database_privilege", 3)];
 
 pub(super) fn name_of(call: &Function) -> &str {
     call.name.parts.last().map_or("", |part| part.value.as_str())
@@ -90,13 +89,16 @@ pub(super) fn name_of(call: &Function) -> &str {
 
 pub(super) fn relation_argument(call: &Function) -> Option<&Expr> {
     let name = name_of(call);
+    if COUNTS.contains(&name) {
+        return call.arguments.first();
+    }
     let (_, at) = RELATION_ARGUMENT.iter().find(|(known, _)| *known == name)?;
     let user = WITH_USER.contains(&(name, call.arguments.len()));
     call.arguments.get(at + usize::from(user))
 }
 
 /// Whether the type is `regclass`.
-pub(super) fn is_regclass(text: &str) -> bool {
+pub(crate) fn is_regclass(text: &str) -> bool {
     is_alias(text, "regclass")
 }
 

@@ -3,12 +3,12 @@
 
 mod calls;
 mod columns;
+mod figures;
 mod names;
 mod number;
 mod own;
 mod relation;
 mod relations;
-mod sizes;
 mod told;
 mod type_numbers;
 mod version;
@@ -21,10 +21,11 @@ use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown,
 use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError, Value};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
-use pando_sql::visit::{self, Refers};
+use pando_sql::visit;
 use pando_sql::{Edits, Span};
 
 use crate::dialect::{POSTGRES, Postgres, TEMPLATE};
+pub(crate) use calls::is_regclass;
 use names::{Names, STEP};
 use number::number;
 
@@ -124,23 +125,21 @@ fn presented(
             // This server has no such relation, and says so itself.
             continue;
         }
-        let hidden = relation::hidden_columns(stmt);
-        let Some(text) = relation::sub_query(&names, known, name, &columns, &hidden) else {
-            continue;
+        let known = relation::Known { relation: known, name, columns: &columns };
+        let text = match relation::sub_query(stmt, &names, &known) {
+            Ok(Some(text)) => text,
+            Ok(None) => continue,
+            Err(need) => return Ok((Presented::Needs(need), Vec::new())),
         };
         let alias = if table.alias.is_none() { format!(" AS {name}") } else { String::new() };
         edits.replace(occurrence.name.span, format!("{text}{alias}"));
         table.extras.iter().for_each(|extra| edits.replace(*extra, ""));
         replaced.push(occurrence.name.span);
     }
-    for owner in visit::column_owners(&stmt.kind) {
-        if let (Refers::Table(name), [_, .., last]) = (owner.refers, owner.parts)
-            && replaced.contains(&name.span)
-        {
-            edits.replace(Span::new(owner.span.start, last.span.start), "");
-        }
+    relation::name_alone(stmt, &replaced, &mut edits);
+    if let Some(need) = figures::of_calls(stmt, view, parameters, &mut edits)? {
+        return Ok((Presented::Needs(need), Vec::new()));
     }
-    sizes::whole_sizes(stmt, &names, parameters)?;
     let values = calls::edit(stmt, &names, parameters, &mut edits);
     Ok((Presented::Edits(edits), values))
 }

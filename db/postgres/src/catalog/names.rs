@@ -101,12 +101,6 @@ impl<'a> Names<'a> {
         self.entries.iter().any(|(actual, known, _)| known == logic && actual != logic)
     }
 
-    /// A shown table that is made of actual ones under other names, when there is one.
-    pub(super) fn any_with_parts(&self) -> Option<&str> {
-        let parted = self.entries.iter().find(|(actual, logic, _)| actual != logic);
-        parted.map(|(_, logic, _)| logic.as_str())
-    }
-
     /// `t_0_id_seq` for `t_id_seq`, where `t_0` is the part of `t` that is shown: the names that servers make begin
     /// with the table's. <https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL>
     pub(super) fn made(&self, shown: &str) -> Option<String> {

@@ -4,10 +4,13 @@ use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn};
 use pando_kernel::presentation::Holding;
+use pando_kernel::route::Need;
 use pando_sql::ast::{Node, Statement};
-use pando_sql::visit;
+use pando_sql::visit::{self, Refers};
+use pando_sql::{Edits, Span};
 
 use super::columns;
+use super::figures;
 use super::names::{Around, Names, literal, renamed};
 use super::own;
 use super::relations::{Owner, Relation, Role};
@@ -22,7 +25,7 @@ const NUMBERED: &str = "'pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.
      'pg_catalog.pg_statistic_ext'::pg_catalog.regclass";
 
 /// Those that the statement names.
-pub(super) fn hidden_columns(stmt: &Statement) -> Vec<&'static str> {
+fn hidden_columns(stmt: &Statement) -> Vec<&'static str> {
     let mut found = Vec::new();
     visit::exprs(&stmt.kind, &mut |expr| {
         if let Node::Column(name) = &expr.node
@@ -36,6 +39,17 @@ pub(super) fn hidden_columns(stmt: &Statement) -> Vec<&'static str> {
     found
 }
 
+/// Takes the schema off qualifiers of columns whose relations a sub-query stands for.
+pub(super) fn name_alone(stmt: &Statement, replaced: &[Span], edits: &mut Edits) {
+    for owner in visit::column_owners(&stmt.kind) {
+        if let (Refers::Table(name), [_, .., last]) = (owner.refers, owner.parts)
+            && replaced.contains(&name.span)
+        {
+            edits.replace(Span::new(owner.span.start, last.span.start), "");
+        }
+    }
+}
+
 /// What is said of the rows while the columns are gone through.
 #[derive(Debug, Default)]
 struct Rows {
@@ -43,21 +57,33 @@ struct Rows {
     conditions: Vec<String>,
 }
 
+/// A relation of the catalogue with the columns that the units have of it.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) relation: &'a Relation,
+    pub(super) name: &'a str,
+    pub(super) columns: &'a [TableColumn],
+}
+
 /// A sub-query in parentheses with the relation's columns; `None` when the relation can stay.
+///
+/// # Errors
+/// What must be found out first.
 pub(super) fn sub_query(
+    stmt: &Statement,
     names: &Names<'_>,
-    relation: &Relation,
-    name: &str,
-    columns: &[TableColumn],
-    hidden: &[&str],
-) -> Option<String> {
+    known: &Known<'_>,
+) -> Result<Option<String>, Need> {
+    let Known { relation, name, columns } = *known;
+    let hidden = hidden_columns(stmt);
+    let wholes = figures::of_relation(stmt, names.view, name, columns)?;
     if relation.owner == Owner::Databases {
-        return databases(names, columns, hidden);
+        return Ok(databases(names, columns, &hidden));
     }
     if relation.owner == Owner::Session {
-        return Some(own::sub_query(&names.view.facts.own, name, columns));
+        return Ok(Some(own::sub_query(&names.view.facts.own, name, columns)));
     }
-    let mut rows = Rows::default();
+    let mut rows = Rows { joins: wholes.join.clone(), conditions: Vec::new() };
     let mut changed = false;
     let mut list: Vec<String> = hidden.iter().map(|name| format!("x.{name}")).collect();
     if let (Owner::Number(owner), false) = (relation.owner, names.are_plain()) {
@@ -66,8 +92,8 @@ pub(super) fn sub_query(
     }
     for column in columns {
         let own = format!("x.{}", Postgres.quote(&column.name));
-        let text =
-            role(relation, &column.name).and_then(|role| shown(names, role, &own, &mut rows));
+        let text = wholes.shown(&column.name);
+        let text = text.or_else(|| shown(names, role(relation, &column.name)?, &own, &mut rows));
         match text.or_else(|| columns::shown(names.view, name, columns, &column.name)) {
             Some(text) => {
                 changed = true;
@@ -94,7 +120,7 @@ pub(super) fn sub_query(
     };
     let Relation { schema, .. } = relation;
     let text = format!("(SELECT {} FROM {schema}.{name} x{}{filter})", list.join(", "), rows.joins);
-    changed.then_some(text)
+    Ok(changed.then_some(text))
 }
 
 /// Columns with the name of a row's schema; that of the ledgers is nobody's to see, and a dump that listed it would fail on it.

@@ -3,10 +3,15 @@
 
 use std::collections::HashMap;
 
-use pando_kernel::oids::{Form, ListedRelation, ListedType, Listing, OidRules, TypeName, Way};
+use pando_kernel::oids::{
+    Form, ListedRelation, ListedType, Listing, OidRules, RowTables, TypeName, Way,
+};
 use pando_kernel::{Column, Error, Format, Result, Value};
+use pando_sql::ast::{Expr, Node, ObjectName};
+use pando_sql::{Edits, Span};
 
 use super::{Postgres, text_literal};
+use crate::catalog::is_regclass;
 use crate::types::FIRST_OWN;
 
 /// Types of the server's own whose binary values tell the types of what is in them.
@@ -110,6 +115,37 @@ impl OidRules for Postgres {
     fn renumber(&self, way: Way<'_>, type_id: u32, value: &mut [u8]) {
         // What does not read to its end is no such value, and nobody will take it for one.
         let _ = renumber(way, type_id, value, 0);
+    }
+}
+
+impl RowTables for Postgres {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter: every other variant is not what is looked for"
+    )]
+    fn row_table<'a>(&self, expr: &'a Expr, text: &str) -> Option<&'a ObjectName> {
+        let Node::Cast { operand, to } = &expr.node else { return None };
+        let mut operand = operand;
+        while let Node::Nested(inner) = &operand.node {
+            operand = inner;
+        }
+        match &operand.node {
+            Node::Column(name) if is_regclass(to.of(text)) => {
+                let last = name.parts.last()?;
+                (last.value == "tableoid").then_some(name)
+            }
+            _ => None,
+        }
+    }
+
+    fn tell_table(&self, expr: Span, table: &str, edits: &mut Edits) {
+        // A schema in front stays. What is put in by a pattern has its backslashes twice.
+        let table = text_literal(&table.replace('\\', "\\\\"));
+        edits.around(
+            expr,
+            "(SELECT pg_catalog.regexp_replace((",
+            format!(")::pg_catalog.text, '[^.]*$', pg_catalog.quote_ident({table})) AS tableoid)"),
+        );
     }
 }
 

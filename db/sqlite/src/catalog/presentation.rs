@@ -2,7 +2,7 @@
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::presentation::{
-    Asked, Holding, Presentation, Presented, Shown, View, tells_stored_columns,
+    Asked, Figured, Holding, Presentation, Presented, Shown, View, tells_stored_columns,
 };
 use pando_kernel::{Error, Parameter, Result, Value};
 use pando_sql::ast::{Expr, Ident, Kind, Literal, Node, ObjectName, QueryBody, Show, Statement};
@@ -14,6 +14,8 @@ use super::relation::Relation;
 use super::{LOGIN, MYSQLS, calls, find, show, vendors};
 use crate::dialect::SqliteDialect;
 use crate::tongue::Tongue;
+
+impl Figured for SqliteDialect {}
 
 impl Presentation for SqliteDialect {
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident> {

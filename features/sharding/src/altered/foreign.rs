@@ -65,6 +65,36 @@ fn keeps(column: &str, key: Words<'_>, follows: impl Fn(&str, &[&str]) -> bool) 
     Ok(())
 }
 
+/// A foreign key as it is written.
+pub(super) struct Key<'a> {
+    pub(super) columns: Vec<&'a str>,
+    /// The table that is referred to, without its schema.
+    pub(super) parent: &'a str,
+    /// Its columns; none where it is its primary key.
+    pub(super) parents: Vec<&'a str>,
+}
+
+/// The foreign keys among a column's or a table's constraints.
+pub(super) fn keys(element: Words<'_>) -> Vec<Key<'_>> {
+    let added = if element.is(0, "add") { element.from(1).column() } else { element };
+    let mut rest = added;
+    let mut columns: Vec<&str> = rest.name().into_iter().collect();
+    let mut found = Vec::new();
+    while let Some(at) = rest.find(&["references"]) {
+        let before = rest.until(at);
+        if let Some(list) = before.find(&["foreign", "key"]) {
+            let list = before.from(list + 2);
+            columns = names(list.find(&["("]).map_or(list, |at| list.from(at)));
+        }
+        rest = rest.from(at + 1);
+        let dotted = rest.0.chunks(2).take_while(|part| part.get(1) == Some(&".")).count();
+        let parent = rest.word(2 * dotted).map(unquoted).unwrap_or_default();
+        let parents = names(rest.from(2 * dotted + 1));
+        found.push(Key { columns: columns.clone(), parent, parents });
+    }
+    found
+}
+
 /// Whether the column that is referred to decides itself where its rows are: an UPDATE that would change it is refused.
 fn follows(rule: &Rule, name: &str, columns: &[&str], place: usize) -> bool {
     rule.table(&name.to_lowercase()).is_some_and(|parent| match columns.get(place) {

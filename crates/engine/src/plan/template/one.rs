@@ -24,7 +24,8 @@ use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-use crate::plan::{Plan, Planned, Purpose, Told, Unit, clock, rewrite};
+
+use crate::plan::{Plan, Planned, Purpose, Told, Unit, clock, rewrite, row_tables};
 
 /// The values that statements of one shape are tried with before a template is trusted.
 const TRIALS: [Trial; 2] = [
@@ -579,8 +580,8 @@ fn are_plain(ctx: &Context<'_>, stmt: &Statement) -> bool {
             | Node::InList { .. }
             | Node::Like { .. }
             | Node::IsNull { .. }
-            | Node::Case { .. }
-            | Node::Cast { .. } => true,
+            | Node::Case { .. } => true,
+            Node::Cast { .. } => !row_tables::asks(ctx, expr, &stmt.text),
             _ => false,
         };
     });

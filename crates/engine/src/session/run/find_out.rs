@@ -24,7 +24,7 @@ use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
 use crate::session::run::oids::Patience;
-use crate::session::run::{context, oids, planning};
+use crate::session::run::{context, figures, oids, planning};
 use crate::session::transaction::temporary::look;
 
 /// How often planning may ask for something to be found out before it answers.
@@ -47,6 +47,7 @@ pub(in crate::session) async fn find_out(
         Need::Aggregates => learn_aggregates(session, live).await,
         Need::Oids(unit) => oids::find_out_of(session, live, &unit, Patience::Long).await,
         Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
+        Need::Figures(asked) => figures::find_out(session, live, asked).await,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Questions about the catalogue: which units answer, how their answers become one, and what each is sent.
 
+mod figures;
 mod merge;
 mod spread;
 mod stand;
@@ -17,6 +18,7 @@ use pando_sql::visit;
 
 use crate::plan::parse::parsed;
 use crate::plan::{Plan, any_unit};
+pub(crate) use figures::figures_questions;
 pub(in crate::plan) use merge::merge;
 pub(crate) use stand::shown_at;
 pub(in crate::plan) use stand::tables;
@@ -110,16 +112,14 @@ pub(in crate::plan) fn present(ctx: &Context<'_>, plan: &mut Plan) -> Result<Opt
             catalog: ctx.catalog,
         };
         let stmt = parsed(ctx, &unit.sql)?;
-        let presented = match ctx.parameters {
-            None => presentation.present(&stmt, &view)?,
-            Some(all) => {
-                let own = unit.parameters.iter().filter_map(|i| all.get(*i as usize)).cloned();
-                let own: Vec<Parameter> = own.collect();
-                let (presented, replaced) = presentation.present_bound(&stmt, &view, &own)?;
-                unit.replaced = replaced;
-                presented
-            }
-        };
+        let own: Option<Vec<Parameter>> = ctx.parameters.map(|all| {
+            unit.parameters.iter().filter_map(|i| all.get(*i as usize)).cloned().collect()
+        });
+        let (presented, replaced) = figures::presented(ctx, view, |view| match &own {
+            None => Ok((presentation.present(&stmt, view)?, Vec::new())),
+            Some(own) => presentation.present_bound(&stmt, view, own),
+        })?;
+        unit.replaced = replaced;
         match presented {
             Presented::Needs(need) => return Ok(Some(need)),
             Presented::Edits(edits) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::{Context, Database, LogicTable};
+use pando_kernel::feature::{Context, Database, LogicTable, TableKind};
 use pando_kernel::presentation::{Asked, Presentation, Shown, ShownColumn};
 use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{Literal, Node, Statement};
@@ -56,7 +56,7 @@ pub(in crate::plan) fn tables(database: &Database) -> impl Iterator<Item = Logic
 }
 
 /// The unit itself, or the one of a group that takes writes.
-fn writer(database: &Database, unit: &UnitName) -> UnitName {
+pub(super) fn writer(database: &Database, unit: &UnitName) -> UnitName {
     let mut groups = database.features.iter().flat_map(|feature| feature.groups().places);
     let group = groups.find(|group| group.name == *unit);
     group.and_then(|group| group.members.into_iter().next()).unwrap_or_else(|| Arc::clone(unit))
@@ -174,6 +174,23 @@ pub(super) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
         };
         let logic = own.logic.map(Arc::from);
         list.push(ShownColumn { table, stored: own.stored.into(), logic });
+    }
+    list
+}
+
+/// A unit's parts of sharded tables. Of a table's parts one on one unit is not hidden: it stands for all.
+pub(super) fn parts_at(database: &Database, unit: &str) -> Vec<Shown> {
+    let sharded =
+        tables(database).filter(|table| table.kind == TableKind::Sharded && table.nodes.len() > 1);
+    let mut list = Vec::new();
+    for table in sharded {
+        let logic: Arc<str> = table.name.as_str().into();
+        for (i, node) in table.nodes.iter().enumerate() {
+            if *writer(database, &node.unit) == *unit {
+                let (actual, logic) = (Arc::clone(&node.table), Arc::clone(&logic));
+                list.push(Shown { actual, logic, hidden: i > 0 });
+            }
+        }
     }
     list
 }
