@@ -36,7 +36,7 @@ pub(crate) use cells::{table_query, turned_twice};
 pub(crate) use check::{counts_found, unknown};
 use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
-pub(crate) use leftovers::{commits, is_unread, keeps_key};
+pub(crate) use leftovers::{commits, given_to, into_of, is_unread, keeps_key};
 use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;

@@ -5,7 +5,9 @@ use super::parser::Parser;
 use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, SetFor, Transaction};
 use crate::keyword::Keyword;
 use crate::span::Span;
+use crate::syntax::Syntax;
 use crate::token::TokenKind;
+use crate::variable::user_variable;
 
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> Result<Kind> {
@@ -163,7 +165,7 @@ impl Parser<'_> {
         let text = self.text_of(token);
         let (scope, name) = match text.strip_prefix("@@") {
             Some(name) => scoped_name(name),
-            None => (Scope::User, unquoted(text.strip_prefix('@').unwrap_or(text))),
+            None => (Scope::User, user_name(text, self.syntax)),
         };
         if !self.eat_symbol("=") && !self.eat_symbol(":=") {
             return self.unexpected("`=`");
@@ -300,6 +302,12 @@ impl Parser<'_> {
     }
 }
 
+/// What stands behind the `@` of a user variable.
+fn user_name(text: &str, syntax: &Syntax) -> String {
+    let name = user_variable(text, syntax).unwrap_or_default();
+    name.strip_prefix('@').map_or_else(String::new, str::to_owned)
+}
+
 /// `session.x`, `global.x`, `x`; quotes taken off.
 fn scoped_name(name: &str) -> (Scope, String) {
     let lower = name.to_ascii_lowercase().replace('`', "");
@@ -316,8 +324,4 @@ fn scoped_name(name: &str) -> (Scope, String) {
         }
     }
     (Scope::Session, lower)
-}
-
-fn unquoted(name: &str) -> String {
-    name.trim_matches(['\'', '"', '`']).to_ascii_lowercase()
 }

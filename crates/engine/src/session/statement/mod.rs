@@ -30,6 +30,7 @@ pub(in crate::session) mod prepare;
 pub(in crate::session) mod preview;
 pub(in crate::session) mod processlist;
 pub(in crate::session) mod reset;
+pub(in crate::session) mod row_values;
 pub(in crate::session) mod sequence_calls;
 pub(in crate::session) mod set;
 pub(in crate::session) mod set_config;

@@ -84,7 +84,7 @@ pub(in crate::session) async fn set(
             Scope::Session | Scope::User => {}
         }
         let name = match one.scope {
-            Scope::User => format!("@{}", one.name.trim_start_matches('@')),
+            Scope::User => format!("@{}", one.name),
             Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
         };
         let Some(_) = &one.value else {
@@ -97,6 +97,9 @@ pub(in crate::session) async fn set(
         if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
             text = expression::computed(session, &text).await?;
+            if one.scope != Scope::User {
+                text = dialect.literal_in(&text).to_owned();
+            }
             effect = dialect.set(&name, &text);
         }
         let assigned = Span::new(one.span.start, one.value_span.start);
