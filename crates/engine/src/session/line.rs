@@ -165,6 +165,10 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
             return Box::pin(run_filled(session, &filled, &mut own)).await;
         }
     }
+    if numbered::may_set(stmt) {
+        let live = session.place.live()?;
+        Box::pin(numbered::set(session, &live, stmt, given)).await?;
+    }
     let ran = match on_units::run(session, stmt, given).await {
         Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
             let live = session.place.live()?;

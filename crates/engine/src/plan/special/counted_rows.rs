@@ -90,7 +90,7 @@ fn place(
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn want(ctx: &Context<'_>, value: &Expr) -> Want {
+pub(super) fn want(ctx: &Context<'_>, value: &Expr) -> Want {
     match &value.node {
         Node::Nested(inner) => want(ctx, inner),
         Node::Default => Want::Number,

@@ -17,7 +17,7 @@ use crate::plan::counted_rows::{CountedRows, Want};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{self, Given};
+use crate::session::given::{self, Given, Made};
 use crate::session::run::counted_tables::counter;
 use crate::session::run::{admission, find_out};
 
@@ -62,6 +62,14 @@ async fn with_numbers(
     let numbers = drawn(session, live, &counted, &rows).await?;
     let mut own = given.for_another_text();
     own.first_number = numbers.first().copied().unwrap_or_default();
+    if may_pass_over(stmt) && !numbers.is_empty() {
+        own.made = Some(Arc::new(Made {
+            table: found.table.clone(),
+            column: found.column.clone(),
+            numbers: numbers.clone(),
+            rows: found.wants.len() as u64,
+        }));
+    }
     let mut left = numbers.into_iter();
     let mut values = Vec::with_capacity(found.wants.len());
     for want in &found.wants {
@@ -91,7 +99,7 @@ pub(in crate::session) async fn prepared(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    given: &Given,
+    given: &mut Given,
 ) -> Result<Option<(Statement, Given)>> {
     if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
         || !matches!(stmt.kind, Kind::Insert(_))
@@ -116,7 +124,82 @@ pub(in crate::session) async fn prepared(
     }
     let rows = rows(&found)?;
     drawn(session, live, &counted, &rows).await?;
+    if let Some(Want::Beyond(last)) = found.wants.last() {
+        given.last_number = *last;
+    }
     Ok(None)
+}
+
+/// Whether rows of an INSERT may become no new ones.
+fn may_pass_over(stmt: &Statement) -> bool {
+    let Kind::Insert(insert) = &stmt.kind else { return false };
+    !insert.on_duplicate.is_empty() || insert.modifiers.iter().any(|word| word == "IGNORE")
+}
+
+/// Whether a statement may give rows that are there another number.
+pub(in crate::session) fn may_set(stmt: &Statement) -> bool {
+    match &stmt.kind {
+        Kind::Update(_) => true,
+        Kind::Insert(insert) => !insert.on_duplicate.is_empty(),
+        Kind::Select(_)
+        | Kind::Delete(_)
+        | Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::SetFor(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Administration
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Immediate(_)
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Copy(_)
+        | Kind::Load(_)
+        | Kind::Explain { .. }
+        | Kind::Utility { .. }
+        | Kind::Opaque
+        | Kind::Empty => false,
+    }
+}
+
+/// Moves counters behind the values that a change gives to rows which are there, and notes those whose values only
+/// shards know: they are asked once it is done.
+///
+/// # Errors
+/// What the ledger's unit says.
+pub(in crate::session) async fn set(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &mut Given,
+) -> Result<()> {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none() {
+        return Ok(());
+    }
+    let look = find_out::find_out_until(session, live, Some(&*given), |ctx| {
+        Ok(plan::counted_sets::sets(ctx, stmt))
+    });
+    for set in look.await? {
+        let Some(counted) = counter(session, live, &set.table) else { continue };
+        // A shape that comes again must come here again.
+        given.learns = false;
+        if given.awaits_admission {
+            admission::admit_change(session, live, stmt)?;
+        }
+        match set.value {
+            Want::Beyond(value) => {
+                drawn(session, live, &counted, &[Row::Given(value)]).await?;
+            }
+            Want::Computed | Want::Number | Want::OfParameter(_) => given.recounted.push(counted),
+            Want::Nothing => {}
+        }
+    }
+    Ok(())
 }
 
 /// A prepared INSERT with any numbers, for its description.
