@@ -209,6 +209,8 @@ pub struct SessionView {
     pub sees_one_state: bool,
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
+    /// Session variables that were set: lower-cased name, and the value's text as SQL. In the order they were last set.
+    pub variables: Arc<[(String, String)]>,
     /// What the session knows about itself.
     pub facts: Arc<crate::facts::Facts>,
 }

@@ -60,6 +60,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         temporaries: session.temporary.shown(session.place.current()),
+        variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),
     }
 }
