@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_sql::Span;
-use pando_sql::ast::{Assignment, Scope, Statement};
+use pando_sql::ast::{Assignment, Kind, Scope, Statement};
+use pando_sql::{Edits, Span, TokenKind, tokenize};
 use pando_transaction::finish;
 
 use crate::handle::Manner;
@@ -62,7 +62,13 @@ pub(in crate::session) async fn set(
     assignments: &[Assignment],
     given: &Given,
 ) -> Result<()> {
-    refuse_parameters(given)?;
+    if !given.parameters.is_empty() {
+        let own = with_values(session, stmt, given)?;
+        let Kind::Set(assignments) = &own.kind else {
+            return Err(Error::internal("a SET that is none any more"));
+        };
+        return Box::pin(set(session, &own, assignments, &Given::default())).await;
+    }
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
@@ -167,15 +173,23 @@ pub(in crate::session) async fn set(
     Ok(())
 }
 
-fn refuse_parameters(given: &Given) -> Result<()> {
-    match given.parameters.is_empty() {
-        true => Ok(()),
-        false => Err(Error::unsupported(
+/// A prepared SET with its values in its text.
+fn with_values(session: &Session, stmt: &Statement, given: &Given) -> Result<Statement> {
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    if dialect.error_fails_transaction() {
+        return Err(Error::unsupported(
             30001,
             "SET takes no parameters",
             "write the value into the text",
-        )),
+        ));
     }
+    let tokens = tokenize(&stmt.text, dialect.syntax()).map_err(crate::plan::unread)?;
+    let places = tokens.list.iter().filter(|token| token.kind == TokenKind::Parameter);
+    let mut edits = Edits::default();
+    for (place, parameter) in places.zip(&given.parameters) {
+        edits.replace(place.span, dialect.literal(&parameter.value));
+    }
+    pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax()).map_err(crate::plan::unread)
 }
 
 /// Whose rights count in the transaction is asked of Pando.
