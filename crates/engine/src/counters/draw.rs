@@ -146,6 +146,21 @@ async fn farthest(ledger: &Ledger<'_>, counted: &Counted) -> Result<u64> {
     Ok(next)
 }
 
+/// The next number of a counter.
+///
+/// # Errors
+/// What the home and the shards say.
+pub(crate) async fn next(live: &LiveDatabase, counted: &Counted) -> Result<u64> {
+    let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
+    let Some(seen) = ledger.look().await? else { return farthest(&ledger, counted).await };
+    let is_settled = counted.counter.lease().is_settled;
+    if !is_settled {
+        return Ok(seen.next.max(farthest(&ledger, counted).await?));
+    }
+    let left = counted.counter.lease().left(&seen, &live.counters.holder);
+    Ok(left.unwrap_or(seen.next))
+}
+
 /// Moves a counter behind values that shards have computed for their rows.
 ///
 /// # Errors

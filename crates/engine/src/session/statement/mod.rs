@@ -38,5 +38,6 @@ pub(in crate::session) mod set_for;
 pub(in crate::session) mod set_modes;
 pub(in crate::session) mod set_value;
 pub(in crate::session) mod shard_sequences;
+pub(in crate::session) mod shown_counter;
 pub(in crate::session) mod stand;
 pub(in crate::session) mod verbs;
