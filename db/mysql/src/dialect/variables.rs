@@ -515,7 +515,10 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
     match words.find(|word| READING.contains(word)) {
         Some(mode) => Err(variable_refused(
             "sql_mode",
-            &format!("mode `{mode}` changes how statements are read"),
+            &format!(
+                "mode `{mode}` changes how statements are read: leave it out, and write names between backticks, texts \
+                 between single quotes, and two backslashes for one"
+            ),
         )),
         None => Ok(VariableEffect::Replay),
     }
