@@ -200,6 +200,8 @@ pub struct SessionView {
     pub describes: bool,
     /// Zero in a counted column is a value like others, where it stands for a number else.
     pub keeps_zero: bool,
+    /// Its rows have their numbers for the table's counted column, and the counter is behind those that they bring.
+    pub is_counted: bool,
     /// Its types alone are asked of a server: what it asks about the session stays as it is written, and has the
     /// server's own type.
     pub probes: bool,

@@ -59,6 +59,8 @@ pub(in crate::session) struct Given {
     pub(in crate::session) retells: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
+    /// Its rows have their numbers for the table's counted column, and the counter is behind those that they bring.
+    pub(in crate::session) is_counted: bool,
     /// The first number that was counted for its rows; 0 where none was.
     pub(in crate::session) first_number: u64,
     /// The number that its last row brings for the counted column; 0 where it brings none.

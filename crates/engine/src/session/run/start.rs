@@ -46,7 +46,11 @@ impl Verb {
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
         uncounted::note_uncounted(session, live, stmt).await?;
         Ok(Self {
-            gives_keys: insert_keys::gives_keys(session, live, stmt, given).await?,
+            // By a template the values are not the statement's own.
+            gives_keys: match given.is_counted {
+                true => !insert_keys::asks(stmt),
+                false => insert_keys::gives_keys(session, live, stmt, given).await?,
+            },
             last_key: Some(given.last_number).filter(|last| *last != 0),
             made: made_keys(run, given),
             became: None,

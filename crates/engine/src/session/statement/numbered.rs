@@ -13,7 +13,7 @@ use pando_sql::ast::{Kind, Statement};
 
 use crate::counters::{self, Counted, Order, Row, Steps};
 use crate::plan;
-use crate::plan::counted_rows::{CountedRows, Want};
+use crate::plan::counted_rows::{CountedRows, Want, Written};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -39,9 +39,15 @@ pub(in crate::session) async fn counted(
     let Some(counted) = counter(session, live, &found.table) else { return Err(refusal) };
     counted.counter.is_wanted.store(true, Ordering::Relaxed);
     match with_numbers(session, live, Asking { stmt, given, found, counted }).await? {
-        Some(own) => Ok(own),
+        Some(own) => Ok((read(live, &own.text)?, own.given)),
         None => Err(refusal),
     }
+}
+
+/// An INSERT whose rows have their numbers.
+pub(in crate::session) struct Filled {
+    pub(in crate::session) text: Arc<str>,
+    pub(in crate::session) given: Given,
 }
 
 /// An INSERT that wants numbers.
@@ -56,11 +62,12 @@ async fn with_numbers(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     asking: Asking<'_>,
-) -> Result<Option<(Statement, Given)>> {
+) -> Result<Option<Filled>> {
     let Asking { stmt, given, found, counted } = asking;
     let rows = rows(&found)?;
     let numbers = drawn(session, live, &counted, &rows).await?;
     let mut own = given.for_another_text();
+    own.is_counted = true;
     own.first_number = numbers.first().copied().unwrap_or_default();
     if may_pass_over(stmt) && !numbers.is_empty() {
         own.made = Some(Arc::new(Made {
@@ -86,8 +93,26 @@ async fn with_numbers(
         });
     }
     let keys = GeneratedKeys { column: found.column, values };
-    let stmt = filled(session, live, stmt, &keys).await?;
-    Ok(stmt.map(|stmt| (stmt, own)))
+    let written = if given.prepared { Written::AsParameters } else { Written::AsLiterals };
+    let Some(filled) = filled(session, live, stmt, &keys, written).await? else { return Ok(None) };
+    let numbers = keys.values.into_iter().filter(|value| !value.is_null());
+    for (place, number) in filled.places.into_iter().zip(numbers) {
+        own.parameters.insert(place.min(own.parameters.len()), Parameter::made(number));
+        if place <= own.declared.len() {
+            let mut declared = own.declared.to_vec();
+            declared.insert(place, 0);
+            own.declared = declared.into();
+        }
+    }
+    Ok(Some(Filled { text: filled.text.into(), given: own }))
+}
+
+/// Reads a text that numbers were written into.
+///
+/// # Errors
+/// None that a client could cause.
+pub(in crate::session) fn read(live: &LiveDatabase, text: &str) -> Result<Statement> {
+    pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)
 }
 
 /// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with
@@ -100,7 +125,7 @@ pub(in crate::session) async fn prepared(
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     given: &mut Given,
-) -> Result<Option<(Statement, Given)>> {
+) -> Result<Option<Filled>> {
     if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
         || !matches!(stmt.kind, Kind::Insert(_))
     {
@@ -124,6 +149,7 @@ pub(in crate::session) async fn prepared(
     }
     let rows = rows(&found)?;
     drawn(session, live, &counted, &rows).await?;
+    given.is_counted = true;
     if let Some(Want::Beyond(last)) = found.wants.last() {
         given.last_number = *last;
     }
@@ -217,8 +243,8 @@ pub(in crate::session) async fn describable(
     let value = |want: &Want| if *want == Want::Number { Value::Int(1) } else { Value::Null };
     let values = found.wants.iter().map(value).collect();
     let keys = GeneratedKeys { column: found.column, values };
-    let stmt = filled(session, live, stmt, &keys).await?.ok_or(refusal)?;
-    Ok(given::in_place_of(prepared, stmt))
+    let filled = filled(session, live, stmt, &keys, Written::AsLiterals).await?;
+    Ok(given::in_place_of(prepared, read(live, &filled.ok_or(refusal)?.text)?))
 }
 
 async fn wants(
@@ -285,14 +311,14 @@ async fn filled(
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     keys: &GeneratedKeys,
-) -> Result<Option<Statement>> {
+    written: Written,
+) -> Result<Option<plan::counted_rows::Filled>> {
     if keys.values.iter().all(Value::is_null) {
-        return Ok(Some(stmt.clone()));
+        let (text, places) = (stmt.text.to_string(), Vec::new());
+        return Ok(Some(plan::counted_rows::Filled { text, places }));
     }
-    let text = find_out::find_out_until(session, live, None, |ctx| {
-        plan::counted_rows::filled(ctx, stmt, keys)
+    let filled = find_out::find_out_until(session, live, None, |ctx| {
+        plan::counted_rows::filled(ctx, stmt, keys, written)
     });
-    let Some(text) = text.await? else { return Ok(None) };
-    let parsed = pando_sql::parse(&text, live.database.dialect.syntax());
-    parsed.map(Some).map_err(plan::unread)
+    filled.await
 }

@@ -311,6 +311,10 @@ pub(in crate::session) async fn write_step(
     };
     let mut given = given.clone();
     let filled = Box::pin(numbered::prepared(session, live, stmt, &mut given)).await?;
+    let filled = match filled {
+        Some(filled) => Some((numbered::read(live, &filled.text)?, filled.given)),
+        None => None,
+    };
     let (stmt, given) = match &filled {
         Some((stmt, given)) => (stmt, given),
         None => (stmt, &given),
