@@ -536,6 +536,8 @@ fn is_computed(value: &str) -> bool {
 mod tests {
     use super::*;
 
+    use pando_kernel::dialect::Language;
+
     #[test]
     fn variables_have_their_effects() {
         let report = VariableEffect::Report { name: "time_zone".into(), value: "+02:00".into() };
