@@ -420,22 +420,6 @@ pub trait Variables: Send + Sync + Debug {
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 
-    /// What asks a server by which collation an expression's text compares.
-    fn collation_of(&self, expression: &str) -> String {
-        format!("COLLATION({expression})")
-    }
-
-    /// The text under which a user variable keeps a value, `literal`, whose text compares by this collation, so that it is of the same type and collation wherever
-    /// it is set again.
-    fn kept_value(&self, _value: &Value, literal: String, _collation: &str) -> String {
-        literal
-    }
-
-    /// The literal in such a text.
-    fn literal_in<'a>(&self, kept: &'a str) -> &'a str {
-        kept
-    }
-
     /// Whether a statement that a server has prepared goes by the settings of that moment, whatever is set on the connection later, until it is reset.
     fn prepares_with_settings(&self) -> bool {
         false

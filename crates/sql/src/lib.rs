@@ -44,4 +44,4 @@ pub use split::split;
 pub use syntax::{Fold, Placeholder, Syntax};
 pub use token::{Hint, Token, TokenKind, Tokens};
 pub use values::as_values;
-pub use variable::user_variable;
+pub use variable::{user_variable, variable_called};

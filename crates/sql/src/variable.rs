@@ -8,6 +8,20 @@ use crate::syntax::Syntax;
 /// A user variable as its name is kept, with its `@`: in lower case, and between backticks where it needs quotes.
 /// `None` for `@@` and what is no variable at all.
 pub fn user_variable(raw: &str, syntax: &Syntax) -> Option<String> {
+    user_name(raw, syntax).map(|name| variable_called(&name))
+}
+
+/// The same of a name without quotes, in lower case.
+pub fn variable_called(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => format!("@{name}"),
+        false => format!("@`{}`", name.replace('`', "``")),
+    }
+}
+
+/// What stands behind the `@`, without quotes, in lower case.
+pub(crate) fn user_name(raw: &str, syntax: &Syntax) -> Option<String> {
     let written = raw.strip_prefix('@')?;
     let name = match written.chars().next()? {
         '@' => return None,
@@ -15,10 +29,5 @@ pub fn user_variable(raw: &str, syntax: &Syntax) -> Option<String> {
         quote @ ('\'' | '"') => plain(body_of(written, 0), quote, syntax),
         _ => written.to_owned(),
     };
-    let name = name.to_lowercase();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
-    Some(match !name.is_empty() && name.chars().all(is_plain) {
-        true => format!("@{name}"),
-        false => format!("@`{}`", name.replace('`', "``")),
-    })
+    Some(name.to_lowercase())
 }

@@ -88,7 +88,10 @@ impl<'a> Keeper<'a> {
             let as_text = || TableColumn { kind: Kind::Text, ..column.clone() };
             Labels::of(&column.type_name, || dialect.equality(&as_text()))
         });
-        let is_zoned = own.is_some_and(|column| is_zoned(column, loose));
+        let is_zoned = |column: &TableColumn| {
+            column.kind == Kind::TimestampTz || loose && names_moment(column)
+        };
+        let is_zoned = own.is_some_and(is_zoned);
         let zone = if is_zoned { Zone::of(&ctx.session.variables) } else { Zone::Theirs };
         Self { column, equality, loose, as_written, labels, zone }
     }
@@ -224,7 +227,7 @@ impl<'a> Keeper<'a> {
             Kind::Bytes => self.stored_bytes(column, value),
             Kind::Date => moment::date(&value).ok_or("is not written as `2024-12-31`"),
             Kind::Time => moment::time(&value).ok_or("is not written as `23:59:59`"),
-            Kind::Timestamp | Kind::TimestampTz if self.as_written && is_zoned(column, self.loose) => {
+            Kind::Timestamp | Kind::TimestampTz if self.as_written && self.is_zoned(column) => {
                 Ok(value)
             }
             Kind::TimestampTz => zone::moment(&value, self.zone).ok_or(WITHOUT_ZONE),
@@ -297,13 +300,13 @@ impl<'a> Keeper<'a> {
 
     /// A moment that each session reads by its own time zone.
     fn is_zoned(&self, column: &TableColumn) -> bool {
-        is_zoned(column, self.loose)
+        column.kind == Kind::TimestampTz || self.loose && names_moment(column)
     }
 }
 
-/// A moment that each session reads by its own time zone.
-fn is_zoned(column: &TableColumn, loose: bool) -> bool {
-    column.kind == Kind::TimestampTz || loose && column.type_name.starts_with("timestamp")
+/// MySQL's type of moments that each session reads by its own time zone.
+fn names_moment(column: &TableColumn) -> bool {
+    column.type_name.starts_with("timestamp")
 }
 
 fn found(value: Option<Value>) -> Finds {

@@ -5,9 +5,8 @@ use super::parser::Parser;
 use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, SetFor, Transaction};
 use crate::keyword::Keyword;
 use crate::span::Span;
-use crate::syntax::Syntax;
 use crate::token::TokenKind;
-use crate::variable::user_variable;
+use crate::variable::user_name;
 
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> Result<Kind> {
@@ -165,7 +164,7 @@ impl Parser<'_> {
         let text = self.text_of(token);
         let (scope, name) = match text.strip_prefix("@@") {
             Some(name) => scoped_name(name),
-            None => (Scope::User, user_name(text, self.syntax)),
+            None => (Scope::User, user_name(text, self.syntax).unwrap_or_default()),
         };
         if !self.eat_symbol("=") && !self.eat_symbol(":=") {
             return self.unexpected("`=`");
@@ -300,12 +299,6 @@ impl Parser<'_> {
             _ => expr.span.of(self.text).to_owned(),
         })
     }
-}
-
-/// What stands behind the `@` of a user variable.
-fn user_name(text: &str, syntax: &Syntax) -> String {
-    let name = user_variable(text, syntax).unwrap_or_default();
-    name.strip_prefix('@').map_or_else(String::new, str::to_owned)
 }
 
 /// `session.x`, `global.x`, `x`; quotes taken off.

@@ -3,7 +3,8 @@
 
 use pando_kernel::Value;
 use pando_kernel::alone::{Alone, Relation, set_to};
-use pando_kernel::dialect::{Facts, Language, Variables};
+use pando_kernel::dialect::{Facts, Language};
+use pando_kernel::own_session::OwnSession;
 use pando_sql::ast::{ObjectName, Show};
 
 use super::variables::string_of;

@@ -41,7 +41,36 @@ const MOST_SECONDS: u64 = 31_536_000;
 
 pub(super) const ALL: u64 = u64::MAX;
 
-impl OwnSession for MySql {}
+impl OwnSession for MySql {
+    /// A number with a point is a decimal one, with whatever digits it has.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others' literals say what they are")]
+    fn kept_value(&self, value: &Value, literal: String, collation: &str) -> String {
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        match value {
+            Value::Decimal(_) if !literal.contains('.') => literal + ".",
+            Value::Text(_) if is_name(collation) => match collation.split_once('_') {
+                Some(("utf8mb4", _)) => format!("{KEPT}{literal} COLLATE {collation}"),
+                Some((set, _)) => {
+                    format!("{CONVERTED}{literal}{USING}{set}) COLLATE {collation}")
+                }
+                // As octets that are text.
+                None => literal,
+            },
+            _ => literal,
+        }
+    }
+
+    fn literal_in<'a>(&self, kept: &'a str) -> &'a str {
+        let converted = kept.strip_prefix(CONVERTED).and_then(|rest| rest.rsplit_once(USING));
+        if let Some((literal, _)) = converted {
+            return literal;
+        }
+        match kept.strip_prefix(KEPT) {
+            Some(rest) => rest.rsplit_once(" COLLATE ").map_or(rest, |(literal, _)| literal),
+            None => kept.strip_suffix('.').unwrap_or(kept),
+        }
+    }
+}
 
 impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
@@ -83,35 +112,6 @@ impl Variables for MySql {
                 Err(variable_refused(name, "only a literal keeps its value on every storage unit"))
             }
             _ => Ok(VariableEffect::Replay),
-        }
-    }
-
-    /// A number with a point is a decimal one, with whatever digits it has.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others' literals say what they are")]
-    fn kept_value(&self, value: &Value, literal: String, collation: &str) -> String {
-        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        match value {
-            Value::Decimal(_) if !literal.contains('.') => literal + ".",
-            Value::Text(_) if is_name(collation) => match collation.split_once('_') {
-                Some(("utf8mb4", _)) => format!("{KEPT}{literal} COLLATE {collation}"),
-                Some((set, _)) => {
-                    format!("{CONVERTED}{literal}{USING}{set}) COLLATE {collation}")
-                }
-                // As octets that are text.
-                None => literal,
-            },
-            _ => literal,
-        }
-    }
-
-    fn literal_in<'a>(&self, kept: &'a str) -> &'a str {
-        let converted = kept.strip_prefix(CONVERTED).and_then(|rest| rest.rsplit_once(USING));
-        if let Some((literal, _)) = converted {
-            return literal;
-        }
-        match kept.strip_prefix(KEPT) {
-            Some(rest) => rest.rsplit_once(" COLLATE ").map_or(rest, |(literal, _)| literal),
-            None => kept.strip_suffix('.').unwrap_or(kept),
         }
     }
 
@@ -516,8 +516,7 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
         Some(mode) => Err(variable_refused(
             "sql_mode",
             &format!(
-                "mode `{mode}` changes how statements are read: leave it out, and write names between backticks, texts \
-                 between single quotes, and two backslashes for one"
+                "mode `{mode}` changes how statements are read; leave it out, and write names between backticks"
             ),
         )),
         None => Ok(VariableEffect::Replay),

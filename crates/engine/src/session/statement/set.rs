@@ -6,7 +6,7 @@ use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_sql::ast::{Assignment, Kind, Scope, Statement};
-use pando_sql::{Edits, Span, TokenKind, tokenize};
+use pando_sql::{Edits, Span, TokenKind, tokenize, variable_called};
 use pando_transaction::finish;
 
 use crate::handle::Manner;
@@ -67,8 +67,16 @@ pub(in crate::session) async fn set(
         let Kind::Set(assignments) = &own.kind else {
             return Err(Error::internal("a SET that is none any more"));
         };
-        return Box::pin(set(session, &own, assignments, &Given::default())).await;
+        return Box::pin(set_all(session, &own, assignments)).await;
     }
+    set_all(session, stmt, assignments).await
+}
+
+async fn set_all(
+    session: &mut Session,
+    stmt: &Statement,
+    assignments: &[Assignment],
+) -> Result<()> {
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
@@ -90,7 +98,7 @@ pub(in crate::session) async fn set(
             Scope::Session | Scope::User => {}
         }
         let name = match one.scope {
-            Scope::User => format!("@{}", one.name),
+            Scope::User => variable_called(&one.name),
             Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
         };
         let Some(_) = &one.value else {

@@ -11,7 +11,7 @@ use pando_kernel::session::TransactionState;
 use crate::execute::{Channel, sum, unshare};
 use crate::plan::{Plan, Unit};
 
-use crate::counters::{self, Counted};
+use crate::counters;
 use crate::session::Session;
 use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
@@ -239,22 +239,13 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
             session.work.has_defined(&live);
         }
     }
-    for counted in &verb.recounts {
-        Box::pin(recounts(session, counted)).await?;
-    }
-    for counted in &verb.computes {
-        Box::pin(computes(session, counted)).await?;
+    if !verb.recounts.is_empty() || !verb.computes.is_empty() {
+        Box::pin(count_on(session, verb)).await?;
     }
     if done.tag.is_empty() {
         done.tag = verb.tag.into();
     }
-    // An upsert that has found its row has not used the key that was made for it.
-    let is_used = verb.upserts.is_none_or(|rows| done.affected == Some(rows));
-    let key = match verb.became {
-        Some(Became::Row(key)) => Some(key),
-        Some(Became::Nothing) => None,
-        None => verb.key.filter(|_| is_used),
-    };
+    let key = key_made(verb, &done);
     if let Some(key) = key.or(verb.last_key.filter(|_| done.affected != Some(0))) {
         done.last_insert_id = key;
     }
@@ -281,18 +272,28 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
     Ok(done)
 }
 
-/// A counter begins where its shards are: nobody goes on by what it was.
-async fn recounts(session: &mut Session, counted: &Counted) -> Result<()> {
-    let Some(live) = session.place.current().cloned() else { return Ok(()) };
-    let runtime = Arc::clone(&session.place.engine().inner.runtime);
-    counters::forget(&live, &*runtime, counted).await
+/// The key that was made for the first of the statement's rows which was not there before.
+fn key_made(verb: &Verb, done: &Completion) -> Option<u64> {
+    match verb.became {
+        Some(Became::Row(key)) => Some(key),
+        Some(Became::Nothing) => None,
+        // An upsert that has found its row has not used the key that was made for it.
+        None => verb.key.filter(|_| verb.upserts.is_none_or(|rows| done.affected == Some(rows))),
+    }
 }
 
-/// Shards have computed values of a counted column: it counts on behind them.
-async fn computes(session: &mut Session, counted: &Counted) -> Result<()> {
+/// Counters begin where their shards are, and nobody goes on by what they were; or count on behind what shards have
+/// computed.
+async fn count_on(session: &mut Session, verb: &Verb) -> Result<()> {
     let Some(live) = session.place.current().cloned() else { return Ok(()) };
     let runtime = Arc::clone(&session.place.engine().inner.runtime);
-    counters::catch_up(&live, &*runtime, counted).await
+    for counted in &verb.recounts {
+        counters::forget(&live, &*runtime, counted).await?;
+    }
+    for counted in &verb.computes {
+        counters::catch_up(&live, &*runtime, counted).await?;
+    }
+    Ok(())
 }
 
 /// The current reply has failed: what it holds is given back, and the transaction told.
