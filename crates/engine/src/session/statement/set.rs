@@ -110,10 +110,7 @@ async fn set_all(
         let mut effect = dialect.set(&name, &text);
         if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
-            text = expression::computed(session, &text).await?;
-            if one.scope != Scope::User {
-                text = dialect.literal_in(&text).to_owned();
-            }
+            text = computed(session, one.scope, &text).await?;
             effect = dialect.set(&name, &text);
         }
         let assigned = Span::new(one.span.start, one.value_span.start);
@@ -179,6 +176,15 @@ async fn set_all(
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
+}
+
+/// The value of an expression: as a literal, or as user variables keep it.
+async fn computed(session: &mut Session, scope: Scope, text: &str) -> Result<String> {
+    let kept = expression::computed(session, text).await?;
+    Ok(match session.place.dialect() {
+        Some(dialect) if scope != Scope::User => dialect.literal_in(&kept).to_owned(),
+        Some(_) | None => kept,
+    })
 }
 
 /// A prepared SET with its values in its text.
