@@ -84,6 +84,9 @@ pub trait Counters: Send + Sync + Debug {
     /// Asks for where an actual table's own counter stands.
     fn own(&self, table: &str) -> String;
 
+    /// The text of an actual table's definition with another number as its next one.
+    fn told(&self, definition: &str, next: u64) -> String;
+
     /// Reads that.
     ///
     /// # Errors

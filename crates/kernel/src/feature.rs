@@ -200,6 +200,8 @@ pub struct SessionView {
     pub describes: bool,
     /// Zero in a counted column is a value like others, where it stands for a number else.
     pub keeps_zero: bool,
+    /// Its rows have their numbers for the table's counted column, and the counter is behind those that they bring.
+    pub is_counted: bool,
     /// Its types alone are asked of a server: what it asks about the session stays as it is written, and has the
     /// server's own type.
     pub probes: bool,
@@ -209,6 +211,8 @@ pub struct SessionView {
     pub sees_one_state: bool,
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
+    /// Session variables that were set: lower-cased name, and the value's text as SQL. In the order they were last set.
+    pub variables: Arc<[(String, String)]>,
     /// What the session knows about itself.
     pub facts: Arc<crate::facts::Facts>,
 }

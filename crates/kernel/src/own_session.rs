@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use crate::notifications::Notifications;
 use crate::roles::Roles;
+use crate::value::Value;
 
 /// A session variable of a server's that is set for a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,5 +34,21 @@ pub trait OwnSession: Send + Sync + Debug {
     /// How sessions tell each other over channels; `None` where there are none.
     fn notifications(&self) -> Option<&dyn Notifications> {
         None
+    }
+
+    /// What asks a server by which collation an expression's text compares.
+    fn collation_of(&self, expression: &str) -> String {
+        format!("COLLATION({expression})")
+    }
+
+    /// The text under which a user variable keeps a value, `literal`, whose text compares by this collation, so that it
+    /// is of the same type and collation wherever it is set again.
+    fn kept_value(&self, _value: &Value, literal: String, _collation: &str) -> String {
+        literal
+    }
+
+    /// The literal in such a text.
+    fn literal_in<'a>(&self, kept: &'a str) -> &'a str {
+        kept
     }
 }

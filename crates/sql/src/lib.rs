@@ -23,6 +23,7 @@ mod split;
 mod syntax;
 mod token;
 mod values;
+mod variable;
 pub mod visit;
 
 pub use concat::concatenate;
@@ -43,3 +44,4 @@ pub use split::split;
 pub use syntax::{Fold, Placeholder, Syntax};
 pub use token::{Hint, Token, TokenKind, Tokens};
 pub use values::as_values;
+pub use variable::{user_variable, variable_called};

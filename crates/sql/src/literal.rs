@@ -89,7 +89,7 @@ fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
 }
 
-fn plain(body: &str, quote: char, syntax: &Syntax) -> String {
+pub(crate) fn plain(body: &str, quote: char, syntax: &Syntax) -> String {
     if !syntax.backslash_escapes || !body.contains('\\') {
         return undouble(body, quote);
     }

@@ -101,7 +101,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
 pub(crate) fn only_reads(kind: &Kind) -> bool {
     match kind {
         Kind::Select(query) => {
-            let into = matches!(&query.body, QueryBody::Select(select) if select.into.is_some());
+            let into = matches!(&query.body, QueryBody::Select(select) if select.into.is_some() && !select.into_variables);
             query.lock.is_none() && !into && query.with.iter().all(|cte| only_reads(&cte.body))
         }
         Kind::Explain { inner, analyze, .. } => !*analyze || only_reads(inner),

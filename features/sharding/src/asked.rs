@@ -92,7 +92,7 @@ impl<'a> Asked<'a> {
         let own = |known: &&TableColumn| known.name.eq_ignore_ascii_case(column);
         let own = columns.as_deref().and_then(|columns| columns.iter().find(own));
         let text_keys = self.rule.table(logic).map_or(TextKeys::Bytes, Table::text_keys);
-        ask(Keeper::new(self.ctx.dialect, own, text_keys))
+        ask(Keeper::new(self.ctx, own, text_keys))
     }
 
     /// A table's columns; none while they are not known, which is then what the route needs.

@@ -3,14 +3,17 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not listed is not known to be safe")]
 
-use pando_kernel::dialect::{Dialect, Equality, TableColumn};
+use pando_kernel::dialect::{Equality, TableColumn};
+use pando_kernel::feature::Context;
 use pando_kernel::folding::Folding;
 use pando_kernel::{Kind, Value};
 use pando_sql::Fold;
 
+use crate::labels::Labels;
 use crate::moment;
 use crate::text_keys::TextKeys;
 use crate::value;
+use crate::zone::{self, Zone};
 use pando_inline::number::Number;
 
 /// Doubles tell whole numbers apart up to here.
@@ -18,6 +21,12 @@ const EXACT: i128 = 1 << 53;
 
 /// Why a text has no place.
 const UNKNOWN: &str = "has characters that are not known to be compared as the column's collation does; an algorithm with `text-keys: bytes` takes it as it is written";
+
+/// Why a moment has no place.
+const WITHOUT_ZONE: &str = "is not written as a moment with its offset (`2024-12-31 23:59:59+00`), and the session's time zone is not known to be UTC; an algorithm with `text-keys: bytes` takes it as it is written";
+
+/// Why a moment has no place that is written by another zone than that by which the others are.
+const IN_ANOTHER_ZONE: &str = "is written in a `time_zone` of the session's own, and rows are placed by the storage units' own: SET time_zone = DEFAULT, or an algorithm with `text-keys: bytes`, which takes it as it is written, helps";
 
 /// The rows that a comparison with a constant finds.
 #[derive(Debug, PartialEq)]
@@ -51,21 +60,40 @@ pub(crate) struct Keeper<'a> {
     equality: Equality,
     /// The language compares a text with a number as two numbers, and reads what it can of a text.
     loose: bool,
+    /// Values are seen as they are written, whatever equals them.
+    as_written: bool,
+    /// A column of labels.
+    labels: Option<Labels>,
+    /// By which zone the session writes moments; not looked for where the column has none.
+    zone: Zone,
 }
 
 impl<'a> Keeper<'a> {
     /// Of a column; of any column when it is not known.
     pub(crate) fn new(
-        dialect: &dyn Dialect,
+        ctx: &Context<'_>,
         column: Option<&'a TableColumn>,
         text_keys: TextKeys,
     ) -> Self {
+        let dialect = ctx.dialect;
         let equality = column.map_or(Equality::Exact, |column| dialect.equality(column));
         let equality = match (equality, text_keys) {
             (Equality::Folded(_), TextKeys::Bytes) => Equality::Loose,
             (equality, TextKeys::Bytes | TextKeys::Collation) => equality,
         };
-        Self { column, equality, loose: dialect.syntax().fold == Fold::Keep }
+        let loose = dialect.syntax().fold == Fold::Keep;
+        let as_written = text_keys == TextKeys::Bytes;
+        let own = column.filter(|_| !as_written);
+        let labels = own.filter(|column| loose && column.kind == Kind::Other).and_then(|column| {
+            let as_text = || TableColumn { kind: Kind::Text, ..column.clone() };
+            Labels::of(&column.type_name, || dialect.equality(&as_text()))
+        });
+        let is_zoned = |column: &TableColumn| {
+            column.kind == Kind::TimestampTz || loose && names_moment(column)
+        };
+        let is_zoned = own.is_some_and(is_zoned);
+        let zone = if is_zoned { Zone::of(&ctx.session.variables) } else { Zone::Theirs };
+        Self { column, equality, loose, as_written, labels, zone }
     }
 
     /// Digits of a second that a column keeps.
@@ -120,7 +148,8 @@ impl<'a> Keeper<'a> {
             Kind::Timestamp if self.is_zoned(column) => Finds::Anything,
             Kind::Timestamp => found(moment::timestamp(&value)),
             Kind::Other if is_uuid(column) => found(uuid(&value)),
-            Kind::TimestampTz | Kind::Other => Finds::Anything,
+            Kind::Other => found(self.labels.as_ref().and_then(|labels| labels.equal(&value))),
+            Kind::TimestampTz => Finds::Anything,
         }
     }
 
@@ -198,12 +227,21 @@ impl<'a> Keeper<'a> {
             Kind::Bytes => self.stored_bytes(column, value),
             Kind::Date => moment::date(&value).ok_or("is not written as `2024-12-31`"),
             Kind::Time => moment::time(&value).ok_or("is not written as `23:59:59`"),
-            Kind::Timestamp if self.is_zoned(column) => Ok(value),
+            Kind::Timestamp | Kind::TimestampTz if self.as_written && self.is_zoned(column) => {
+                Ok(value)
+            }
+            Kind::TimestampTz => zone::moment(&value, self.zone).ok_or(WITHOUT_ZONE),
+            Kind::Timestamp if self.is_zoned(column) && self.zone != Zone::Theirs => {
+                Err(IN_ANOTHER_ZONE)
+            }
             Kind::Timestamp => moment::timestamp(&value)
                 .filter(|kept| moment::places(kept) <= self.precision(column))
                 .ok_or("is not written as `2024-12-31 23:59:59`, with no more digits than the column keeps"),
             Kind::Other if is_uuid(column) => uuid(&value).ok_or("is not written as a UUID is"),
-            Kind::TimestampTz | Kind::Other => Ok(value),
+            Kind::Other => match &self.labels {
+                Some(labels) => labels.stored(&value),
+                None => Ok(value),
+            },
         }
     }
 
@@ -262,8 +300,13 @@ impl<'a> Keeper<'a> {
 
     /// A moment that each session reads by its own time zone.
     fn is_zoned(&self, column: &TableColumn) -> bool {
-        self.loose && column.type_name.starts_with("timestamp")
+        column.kind == Kind::TimestampTz || self.loose && names_moment(column)
     }
+}
+
+/// MySQL's type of moments that each session reads by its own time zone.
+fn names_moment(column: &TableColumn) -> bool {
+    column.type_name.starts_with("timestamp")
 }
 
 fn found(value: Option<Value>) -> Finds {
@@ -416,7 +459,8 @@ mod tests {
     }
 
     fn keeper(column: &TableColumn, equality: Equality, loose: bool) -> Keeper<'_> {
-        Keeper { column: Some(column), equality, loose }
+        let (labels, zone) = (None, Zone::Theirs);
+        Keeper { column: Some(column), equality, loose, as_written: false, labels, zone }
     }
 
     fn decimal(text: &str) -> Value {

@@ -15,6 +15,7 @@ mod insert;
 mod join;
 mod kept;
 pub mod keygen;
+mod labels;
 mod literal;
 mod merge;
 mod moment;
@@ -36,6 +37,7 @@ mod update;
 mod value;
 mod view;
 mod within;
+mod zone;
 
 pub use domain::{Domain, Part};
 pub use feature::ROOM;

@@ -128,7 +128,7 @@ impl Everywhere for AllNodes {
         let Some((key, place, ends)) = &self.range else { return true };
         let Some(table) = self.rule.table(&self.logic) else { return false };
         let own = place.and_then(|place| self.columns.get(place));
-        let keeper = Keeper::new(ctx.dialect, own, table.text_keys());
+        let keeper = Keeper::new(ctx, own, table.text_keys());
         let end = |given: &Given| {
             let value = taken(given, values).filter(|value| !value.is_null())?;
             Some(keeper.bound(value).map_or(Bound::Unbounded, Bound::Included))
@@ -294,7 +294,7 @@ impl ByKeys {
         let text_keys = self.rule.table_at(self.table)?.text_keys();
         let value = taken(given, values).filter(|value| !value.is_null())?;
         let own = place.and_then(|place| self.columns.get(place));
-        let keeper = Keeper::new(ctx.dialect, own, text_keys);
+        let keeper = Keeper::new(ctx, own, text_keys);
         if self.inserts {
             return keeper.stored(value).ok();
         }

@@ -50,6 +50,15 @@ def prepared_inserts():
 
 
 @case
+def prepared_variables():
+    with pure.cursor(prepared=True) as cursor:
+        for number, text in ((5, "it's \\ é"), (Decimal("7.5"), "b"), (None, "")):
+            cursor.execute("set @number = ?, @text = concat(?, 'x')", (number, text))
+            cursor.execute("select @number, @text")
+            equal([(value and Decimal(value), said) for value, said in cursor.fetchall()], [(number, text + "x")])
+
+
+@case
 def prepared_in_latin1():
     latin = connect(charset="latin1", collation="latin1_swedish_ci")
     row = (901, 1, "caf\u00e9", None, None, None, "\u00e9".encode(), None, None)

@@ -46,7 +46,7 @@ def start(family):
     # MariaDB's own default is latin1.
     reset(family, letters="character set utf8mb4" if family == "mariadb" else "")
     pool = {"connectionTimeoutMilliseconds": 3000, "maxPoolSize": 10}
-    rules = sharded(["t", "fresh", "big", "moved", "told"]) + "- !BROADCAST\n  tables: [copied]\n"
+    rules = sharded(["t", "fresh", "big", "moved", "told", "grown"]) + "- !BROADCAST\n  tables: [copied]\n"
     return Pando({"global.yaml": GLOBAL, "database-shop.yaml": f"databaseName: shop\n{sources(family, **pool)}{rules}"})
 
 

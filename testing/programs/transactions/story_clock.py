@@ -9,6 +9,24 @@ def one(client, where="true", column="at", table="fresh"):
     assert found[0][0] == "1" and int(found[0][1]) > 0, (where, found)
 
 
+def added(family, client, kind, now):
+    """A new column has one time in the rows that are there, and another one in those that come."""
+    with case(f"{family}-clock-added"):
+        client.query(f"create table grown (id bigint primary key, v text)")
+        client.query("insert into grown (id, v) values " + ", ".join(f"({id}, 'v')" for id in range(8)))
+        for column, more in (("a", " not null"), ("b", f", add column c int default 7, add d {kind}")):
+            client.query(f"alter table grown add column {column} {kind}{more}")
+            one(client, column=column, table="grown")
+        one(client, column="d", table="grown")
+        client.query("insert into grown (id, v) values (9, 'later')")
+        found = client.query(f"select count(*) from grown where id < 9 and a < b and b = d and b < {now} and c = 7")
+        assert found == [["8"]], found
+        before = client.query("select max(b) from grown where id < 9")[0][0]
+        later = client.query(f"select count(*) from grown where id = 9 and a = b and a > '{before}'")
+        assert later == [["1"]], later
+        client.query("drop table grown")
+
+
 def statements(family, pando):
     """Each leaves one time in all the rows that it writes."""
     client = pando.client(family, "shop")
@@ -37,6 +55,7 @@ def statements(family, pando):
             client.query(sql)
             if where:
                 one(client, where)
+    added(family, client, kind, now)
     if family == "pg":
         with case("pg-clock-unlisted-short"):
             client.query(f"insert into fresh values {rows(40)}")

@@ -133,11 +133,48 @@ async fn ask(
 /// Brings the ledger to where the shards are: what was inserted past Pando, before it, or under another configuration
 /// has moved their own counters.
 async fn settle(ledger: &Ledger<'_>, counted: &Counted) -> Result<()> {
+    let next = farthest(ledger, counted).await?;
+    ledger.reaches(next).await
+}
+
+/// The number that the shard which has come farthest would count next.
+async fn farthest(ledger: &Ledger<'_>, counted: &Counted) -> Result<u64> {
     let mut next = 1;
     for shard in &counted.shards {
         next = next.max(ledger.own(&shard.unit, &shard.table).await?);
     }
-    ledger.reaches(next).await
+    Ok(next)
+}
+
+/// The next number of a counter.
+///
+/// # Errors
+/// What the home and the shards say.
+pub(crate) async fn next(live: &LiveDatabase, counted: &Counted) -> Result<u64> {
+    let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
+    let Some(seen) = ledger.look().await? else { return farthest(&ledger, counted).await };
+    let is_settled = counted.counter.lease().is_settled;
+    if !is_settled {
+        return Ok(seen.next.max(farthest(&ledger, counted).await?));
+    }
+    let left = counted.counter.lease().left(&seen, &live.counters.holder);
+    Ok(left.unwrap_or(seen.next))
+}
+
+/// Moves a counter behind values that shards have computed for their rows.
+///
+/// # Errors
+/// What the shards and the home say.
+pub(crate) async fn catch_up(
+    live: &LiveDatabase,
+    runtime: &dyn Runtime,
+    counted: &Counted,
+) -> Result<()> {
+    let ledger = Ledger { live, home: &counted.home, counter: &counted.name };
+    let Some(greatest) = farthest(&ledger, counted).await?.checked_sub(1) else { return Ok(()) };
+    let rows = [Row::Given(greatest)];
+    let order = Order { counted, rows: &rows, steps: Steps::default() };
+    numbers(live, runtime, order).await.map(drop)
 }
 
 /// Takes a counter away whose table begins anew, or counts on from elsewhere: whoever asks next begins where the shards

@@ -110,6 +110,12 @@ impl Lease {
         Some(numbers)
     }
 
+    /// The first number that is leased and not given out, where the ledger's row is as it was left.
+    pub(crate) fn left(&self, seen: &Seen, holder: &str) -> Option<u64> {
+        let is_kept = seen.holder == holder && seen.next == self.numbers.end;
+        (is_kept && !self.numbers.is_empty()).then_some(self.numbers.start)
+    }
+
     /// What the ledger is to be asked for, by what its row says.
     pub(crate) fn asks(&self, seen: &Seen, holder: &str, rows: &[Row], steps: Steps) -> Asks {
         let is_own = seen.holder == holder;

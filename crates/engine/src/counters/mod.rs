@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock;
 
-pub(crate) use draw::{Counted, Order, Shard, forget, numbers};
+pub(crate) use draw::{Counted, Order, Shard, catch_up, forget, next, numbers};
 pub(crate) use lease::{Row, Steps};
 
 use lease::{Asks, Lease};

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use pando_kernel::Value;
 use pando_sql::ast::{BinaryOp, Expr, Function, Literal, Node, ObjectName};
+use pando_sql::user_variable;
 
 use super::query::MAX_BYTES;
 use super::{Asked, Table};
@@ -28,7 +29,10 @@ impl Asked<'_> {
                 Some(known) => known.get(*at as usize).map(|parameter| parameter.value.clone()),
             },
             Node::Column(name) => self.column(name, scope),
-            Node::Variable(name) => self.variable(&name.to_lowercase()),
+            Node::Variable(name) => {
+                let of_user = user_variable(name, self.source.dialect.syntax());
+                self.variable(&of_user.unwrap_or_else(|| name.to_lowercase()))
+            }
             Node::Nested(inner) => self.value(inner, scope),
             Node::Collate { operand, .. } => self.value(operand, scope),
             Node::Function(call) => self.function(call, scope),

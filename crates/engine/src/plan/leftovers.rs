@@ -5,10 +5,10 @@ use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::temporary::{is_temporary, is_temporary_routine};
 use pando_sql::ast::{
-    BinaryOp, Define, DefineAction, Expr, Function, Ident, Kind, Literal, Load, Node, Query,
-    QueryBody, Statement,
+    BinaryOp, Define, DefineAction, Expr, Function, Kind, Literal, Load, Node, Query, QueryBody,
+    Statement,
 };
-use pando_sql::{TokenKind, tokenize, visit};
+use pando_sql::{Span, Syntax, TokenKind, tokenize, user_variable, visit};
 
 use crate::plan::Planned;
 use crate::plan::special::{routines, tell_calls};
@@ -132,7 +132,7 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
     for token in &tokens.list {
         let text = token.span.of(&stmt.text);
         if token.kind == TokenKind::Variable && !text.starts_with("@@") {
-            if let Some(name) = plain_name(text).filter(|_| is_known) {
+            if let Some(name) = user_variable(text, ctx.dialect.syntax()).filter(|_| is_known) {
                 assigned.push(name);
                 continue;
             }
@@ -154,13 +154,6 @@ fn check_unread(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> {
         }
     }
     Ok(assigned)
-}
-
-/// The name of a user variable that is written without quotes, in lower case as the session keeps it.
-fn plain_name(text: &str) -> Option<String> {
-    let name = text.strip_prefix('@')?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
-    (!name.is_empty() && name.chars().all(is_plain)).then(|| text.to_ascii_lowercase())
 }
 
 /// Notes with a plan the user variables that its statement sets.
@@ -238,14 +231,30 @@ fn check_made(ctx: &Context<'_>, kind: &Kind, text: &str) -> Result<()> {
 }
 
 /// The user variables into which fields of a file are put.
-fn loaded(load: &Load) -> Result<Vec<String>> {
-    let listed = load.columns.iter().flatten();
-    let variables = listed.filter(|column| !column.quoted && column.value.starts_with('@'));
-    let name = |variable: &Ident| {
-        let name = plain_name(&variable.value);
-        name.ok_or_else(|| refused(&format!("`{}`", variable.value), "use names without quotes"))
-    };
-    variables.map(name).collect()
+fn loaded(ctx: &Context<'_>, load: &Load) -> Vec<String> {
+    let listed = load.columns.iter().flatten().filter(|column| !column.quoted);
+    listed.filter_map(|column| user_variable(&column.value, ctx.dialect.syntax())).collect()
+}
+
+/// The user variables to which a query gives its row, in their order. Empty where its INTO names anything else.
+pub(crate) fn given_to(query: &Query, text: &str, syntax: &Syntax) -> Vec<String> {
+    let Some(into) = into_of(query).map(|span| span.of(text)) else { return Vec::new() };
+    let tokens = tokenize(into, syntax).map(|tokens| tokens.list).unwrap_or_default();
+    let behind = tokens.iter().skip(1).filter(|token| token.kind != TokenKind::End);
+    let names = behind.enumerate().filter_map(|(i, token)| match i % 2 {
+        0 => Some(user_variable(token.span.of(into), syntax)),
+        _ => (token.span.of(into) != ",").then_some(None),
+    });
+    names.collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Where a query says where its row goes: at the end of the last one of a UNION.
+pub(crate) fn into_of(query: &Query) -> Option<Span> {
+    match &query.body {
+        QueryBody::Select(select) => select.into,
+        QueryBody::Set { right, .. } => into_of(right),
+        QueryBody::Values(_) => None,
+    }
 }
 
 /// The user variables that a statement sets. Refuses what else would leave state behind; because of
@@ -255,7 +264,13 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> 
     let mut assigned = Vec::new();
     match &stmt.kind {
         Kind::Utility { verb, .. } => check_utility(ctx, verb, &stmt.text)?,
-        Kind::Load(load) => assigned = loaded(load)?,
+        Kind::Load(load) => assigned = loaded(ctx, load),
+        Kind::Select(query) => {
+            assigned = given_to(query, &stmt.text, ctx.dialect.syntax());
+            if assigned.is_empty() {
+                check_into(ctx, query, &stmt.text)?;
+            }
+        }
         // The session has a connection for it.
         Kind::Define(define) if ctx.session.temporaries.is_some() && is_temporary(define) => {}
         kind => check_made(ctx, kind, &stmt.text)?,
@@ -291,7 +306,7 @@ pub(super) fn check(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<String>> 
         }
         Node::Binary { op: BinaryOp::Other(op), left, .. } if op == ":=" => {
             let name = match &left.node {
-                Node::Variable(name) => plain_name(name),
+                Node::Variable(name) => user_variable(name, ctx.dialect.syntax()),
                 _ => None,
             };
             match name {

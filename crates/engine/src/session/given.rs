@@ -7,9 +7,22 @@ use pando_kernel::request::{CursorId, Execute, Prepared};
 use pando_kernel::{Format, Parameter};
 use pando_sql::ast::Statement;
 
+use crate::counters::Counted;
 use crate::plan;
 use crate::plan::{Lifted, Plan, Unit};
 use crate::snapshot::LiveDatabase;
+
+/// Numbers that were counted for rows of a table.
+#[derive(Debug)]
+pub(in crate::session) struct Made {
+    /// The table's key.
+    pub(in crate::session) table: String,
+    pub(in crate::session) column: String,
+    /// Never empty.
+    pub(in crate::session) numbers: Vec<u64>,
+    /// How many rows there are, those among them that bring a number.
+    pub(in crate::session) rows: u64,
+}
 
 /// At most so many rows, then the rest waits in a cursor.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +59,16 @@ pub(in crate::session) struct Given {
     pub(in crate::session) retells: bool,
     /// What is planned is shown and not run: it is planned as in the transaction of the change that reads it.
     pub(in crate::session) is_for_change: bool,
+    /// Its rows have their numbers for the table's counted column, and the counter is behind those that they bring.
+    pub(in crate::session) is_counted: bool,
     /// The first number that was counted for its rows; 0 where none was.
     pub(in crate::session) first_number: u64,
+    /// The number that its last row brings for the counted column; 0 where it brings none.
+    pub(in crate::session) last_number: u64,
+    /// The numbers that were counted, where not every row need become a new one.
+    pub(in crate::session) made: Option<Arc<Made>>,
+    /// Counters of columns for which its shards compute values.
+    pub(in crate::session) recounted: Vec<Arc<Counted>>,
 }
 
 impl Given {

@@ -26,6 +26,7 @@ use crate::session::run::{entry, figures, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
+use crate::session::statement::numbered::Filled;
 use crate::session::statement::{
     bring, channels, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
 };
@@ -162,9 +163,22 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
     if matches!(stmt.kind, Kind::Insert(_)) {
         let live = session.place.live()?;
         let filled = Box::pin(numbered::prepared(session, &live, stmt, given)).await?;
-        if let Some((filled, mut own)) = filled {
+        if let Some(Filled { text, given: mut own }) = filled {
+            if let Some(recalled) = recalled_counted(session, stmt, &text, &mut own) {
+                return run_recalled(session, &recalled, &text, &mut own).await;
+            }
+            let filled = numbered::read(&live, &text)?;
             return Box::pin(run_filled(session, &filled, &mut own)).await;
         }
+        if given.is_counted
+            && let Some(recalled) = recalled_counted(session, stmt, &stmt.text, given)
+        {
+            return run_recalled(session, &recalled, &stmt.text, given).await;
+        }
+    }
+    if numbered::may_set(stmt) {
+        let live = session.place.live()?;
+        Box::pin(numbered::set(session, &live, stmt, given)).await?;
     }
     let ran = match on_units::run(session, stmt, given).await {
         Err(refusal) if counters::is_uncounted(stmt, &refusal) => {
@@ -184,6 +198,18 @@ async fn run_counted(session: &mut Session, stmt: &Statement, given: &mut Given)
         Ok(ran) => ran,
     };
     take_steps(session, stmt, given, ran).await
+}
+
+/// The template of an INSERT whose counter has been asked. Where rows that are there may be changed instead, it is read
+/// each time.
+fn recalled_counted(
+    session: &mut Session,
+    stmt: &Statement,
+    text: &Arc<str>,
+    given: &mut Given,
+) -> Option<Recalled> {
+    let is_plain = stmt.hints.is_empty() && stmt.hint_span.is_none() && !numbered::may_set(stmt);
+    is_plain.then(|| template::recall(session, text, given)).flatten()
 }
 
 /// Runs an INSERT that leaves nothing to be counted.

@@ -83,6 +83,8 @@ pub struct Select {
     pub items_span: Span,
     /// SELECT … INTO (a table, a file or variables).
     pub into: Option<Span>,
+    /// That are user variables, so that nothing is written.
+    pub into_variables: bool,
     /// FROM items, comma separated; joins are nested.
     pub from: Vec<TableFactor>,
     /// WHERE.

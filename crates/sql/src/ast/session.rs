@@ -41,6 +41,7 @@ pub struct Assignment {
     /// Where it holds.
     pub scope: Scope,
     /// The variable, lower-cased; `names` for SET NAMES, `character set`, `time zone`, `role`, `session authorization`; `all` for RESET ALL.
+    /// That of a user without `@` and quotes.
     pub name: String,
     /// The value; `None` for RESET and DEFAULT.
     pub value: Option<Expr>,

@@ -324,9 +324,13 @@ impl Parser<'_> {
                 }
                 LIMIT | OFFSET | FETCH => self.limit_clause(&mut query.limit)?,
                 INTO => {
+                    let variables = self.peek(1).kind == TokenKind::Variable;
                     let into = self.selected_into()?;
                     match last_select(&mut query.body) {
-                        Some(select) => select.into = Some(into),
+                        Some(select) => {
+                            select.into = Some(into);
+                            select.into_variables = variables;
+                        }
                         None => return self.unknown(),
                     }
                 }
@@ -563,6 +567,7 @@ fn enclosed(query: Query, span: Span) -> Query {
         items: vec![SelectItem::Star(nowhere)],
         items_span: nowhere,
         into: None,
+        into_variables: false,
         from: vec![derived],
         filter: None,
         group_by: Vec::new(),

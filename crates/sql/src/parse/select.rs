@@ -20,6 +20,7 @@ impl Parser<'_> {
             select.items_span = self.since(start);
         }
         if self.is(INTO) {
+            select.into_variables = self.peek(1).kind == TokenKind::Variable;
             select.into = Some(self.selected_into()?);
         }
         if self.eat(FROM) {
@@ -221,6 +222,7 @@ fn empty(keyword: Span) -> Select {
         items: Vec::new(),
         items_span: keyword,
         into: None,
+        into_variables: false,
         from: Vec::new(),
         filter: None,
         group_by: Vec::new(),

@@ -6,6 +6,7 @@ use crate::ast::{Assignment, Expr, Kind, Literal, Node, Scope, SetFor, Transacti
 use crate::keyword::Keyword;
 use crate::span::Span;
 use crate::token::TokenKind;
+use crate::variable::user_name;
 
 impl Parser<'_> {
     pub(super) fn set(&mut self) -> Result<Kind> {
@@ -163,7 +164,7 @@ impl Parser<'_> {
         let text = self.text_of(token);
         let (scope, name) = match text.strip_prefix("@@") {
             Some(name) => scoped_name(name),
-            None => (Scope::User, unquoted(text.strip_prefix('@').unwrap_or(text))),
+            None => (Scope::User, user_name(text, self.syntax).unwrap_or_default()),
         };
         if !self.eat_symbol("=") && !self.eat_symbol(":=") {
             return self.unexpected("`=`");
@@ -316,8 +317,4 @@ fn scoped_name(name: &str) -> (Scope, String) {
         }
     }
     (Scope::Session, lower)
-}
-
-fn unquoted(name: &str) -> String {
-    name.trim_matches(['\'', '"', '`']).to_ascii_lowercase()
 }

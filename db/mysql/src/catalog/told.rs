@@ -32,15 +32,15 @@ pub(super) fn missing_to_drop(database: &str, names: &[String]) -> ServerError {
 const VALUE_FIRST: [u32; 7] = [1062, 1264, 1265, 1292, 1366, 1586, 1859];
 
 /// Tables (`Table 'ds_0.t_0' doesn't exist`), columns (`Unknown column 't_0.a'`) and constraints, in quotes of either kind.
-const NAMING: [u32; 44] = [
+const NAMING: [u32; 45] = [
     1005, 1050, 1051, 1054, 1055, 1066, 1091, 1100, 1109, 1140, 1142, 1143, 1146, 1176, 1215, 1216,
     1217, 1347, 1356, 1369, 1393, 1394, 1395, 1451, 1452, 1506, 1553, 1701, 1822, 1824, 1826, 1828,
-    1829, 1830, 1832, 1834, 1965, 3730, 3819, 3821, 3822, 3940, 4025, 4092,
+    1829, 1830, 1832, 1834, 1965, 3730, 3819, 3821, 3822, 3940, 4025, 4091, 4092,
 ];
 
 /// Of these, those whose names always begin with the database's where they have parts.
-const QUALIFIED: [u32; 13] =
-    [1005, 1051, 1055, 1140, 1146, 1347, 1356, 1369, 1393, 1394, 1395, 1965, 4092];
+const QUALIFIED: [u32; 14] =
+    [1005, 1051, 1055, 1140, 1146, 1347, 1356, 1369, 1393, 1394, 1395, 1965, 4091, 4092];
 
 /// `The target table v_0 of the INSERT is not insertable-into`: without quotes.
 const UNQUOTED: [u32; 2] = [1288, 1471];
@@ -179,6 +179,7 @@ mod tests {
             ),
             (1146, "Table 'ds_0.t_1' doesn't exist", "Table 'shop.t' doesn't exist"),
             (1146, "Table 'ds_0.single' doesn't exist", "Table 'shop.single' doesn't exist"),
+            (4091, "Unknown SEQUENCE: 'ds_0.nowhere'", "Unknown SEQUENCE: 'shop.nowhere'"),
             (1146, "Table 'mysql.nowhere' doesn't exist", "Table 'mysql.nowhere' doesn't exist"),
             (
                 1051,

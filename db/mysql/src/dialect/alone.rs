@@ -4,6 +4,7 @@
 use pando_kernel::Value;
 use pando_kernel::alone::{Alone, Relation, set_to};
 use pando_kernel::dialect::{Facts, Language};
+use pando_kernel::own_session::OwnSession;
 use pando_sql::ast::{ObjectName, Show};
 
 use super::variables::string_of;
@@ -113,9 +114,9 @@ impl Alone for MySql {
     fn variable(&self, name: &str, facts: &Facts) -> Option<Value> {
         let Some(system) = name.strip_prefix("@@") else {
             let text = set_to(facts, name);
-            return Some(
-                text.map_or(Value::Null, |text| one_of_a_user(text).unwrap_or(Value::Null)),
-            );
+            return Some(text.map_or(Value::Null, |text| {
+                one_of_a_user(self.literal_in(text)).unwrap_or(Value::Null)
+            }));
         };
         let scopes = ["session.", "local.", "global."];
         let name = scopes.iter().find_map(|scope| system.strip_prefix(scope)).unwrap_or(system);

@@ -106,17 +106,39 @@ impl Counters for MySql {
         format!("SHOW CREATE TABLE {}", self.quote(table))
     }
 
+    fn told(&self, definition: &str, next: u64) -> String {
+        let Some((columns, options)) = definition.split_once("\n) ") else {
+            return definition.to_owned();
+        };
+        let (before, behind) = match options.split_once(OPTION) {
+            Some((before, said)) => {
+                let digits = said.bytes().take_while(u8::is_ascii_digit).count();
+                (before, said.get(digits..).unwrap_or_default())
+            }
+            // Behind the engine, which comes first.
+            None => options.split_at(options.find(' ').unwrap_or(options.len())),
+        };
+        match next {
+            // Servers do not say that a table begins.
+            0 | 1 => format!("{columns}\n) {before}{behind}"),
+            next => format!("{columns}\n) {before}{OPTION}{next}{behind}"),
+        }
+    }
+
     fn read_own(&self, row: &[Value]) -> Result<u64> {
         let [_, Value::Text(text)] = row else {
             return Err(Error::internal("a table's definition has another form"));
         };
         // Behind the columns, whose comments may say anything, but not on a line of their own.
         let options = text.split_once("\n) ").map_or("", |(_, options)| options);
-        let said = options.split_once(" AUTO_INCREMENT=").map_or("", |(_, said)| said);
+        let said = options.split_once(OPTION).map_or("", |(_, said)| said);
         let digits = said.bytes().take_while(u8::is_ascii_digit).count();
         Ok(said.get(..digits).and_then(|digits| digits.parse().ok()).unwrap_or(1))
     }
 }
+
+/// What stands before a definition's next number.
+const OPTION: &str = " AUTO_INCREMENT=";
 
 fn leased() -> String {
     format!(", leased = GREATEST(leased, {})", from_now(LEASE))
@@ -125,6 +147,23 @@ fn leased() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_definition_tells_another_number() {
+        let text = |option: &str| {
+            format!(
+                "CREATE TABLE `t` (\n  `v` int COMMENT ' AUTO_INCREMENT=7'\n) ENGINE=InnoDB{option} DEFAULT CHARSET=utf8mb4"
+            )
+        };
+        for (option, next, expected) in [
+            (" AUTO_INCREMENT=42", 100, " AUTO_INCREMENT=100"),
+            ("", 100, " AUTO_INCREMENT=100"),
+            (" AUTO_INCREMENT=42", 1, ""),
+            ("", 1, ""),
+        ] {
+            assert_eq!(MySql.told(&text(option), next), text(expected));
+        }
+    }
 
     fn own(definition: &str) -> u64 {
         MySql.read_own(&[Value::Text("t".into()), Value::Text(definition.into())]).unwrap()

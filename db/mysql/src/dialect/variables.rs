@@ -27,6 +27,12 @@ const UTF8: [&str; 5] = ["utf8mb4", "utf8mb3", "utf8", "ascii", "default"];
 /// What cuts the answers of queries that have no LIMIT, and its value when it does not.
 /// <https://dev.mysql.com/doc/refman/8.0/en/server-system-variables.html#sysvar_sql_select_limit>
 pub(super) const LIMIT: &str = "sql_select_limit";
+/// What stands before the text of a user variable that keeps its collation, as clients and storage units speak UTF-8.
+const KEPT: &str = "_utf8mb4";
+/// The same for one of another character set.
+const CONVERTED: &str = "CONVERT(_utf8mb4";
+/// What stands behind such a text.
+const USING: &str = " USING ";
 /// The seconds after which the door sends an idle client away.
 pub(crate) const IDLE: &str = "wait_timeout";
 
@@ -35,7 +41,36 @@ const MOST_SECONDS: u64 = 31_536_000;
 
 pub(super) const ALL: u64 = u64::MAX;
 
-impl OwnSession for MySql {}
+impl OwnSession for MySql {
+    /// A number with a point is a decimal one, with whatever digits it has.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others' literals say what they are")]
+    fn kept_value(&self, value: &Value, literal: String, collation: &str) -> String {
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        match value {
+            Value::Decimal(_) if !literal.contains('.') => literal + ".",
+            Value::Text(_) if is_name(collation) => match collation.split_once('_') {
+                Some(("utf8mb4", _)) => format!("{KEPT}{literal} COLLATE {collation}"),
+                Some((set, _)) => {
+                    format!("{CONVERTED}{literal}{USING}{set}) COLLATE {collation}")
+                }
+                // As octets that are text.
+                None => literal,
+            },
+            _ => literal,
+        }
+    }
+
+    fn literal_in<'a>(&self, kept: &'a str) -> &'a str {
+        let converted = kept.strip_prefix(CONVERTED).and_then(|rest| rest.rsplit_once(USING));
+        if let Some((literal, _)) = converted {
+            return literal;
+        }
+        match kept.strip_prefix(KEPT) {
+            Some(rest) => rest.rsplit_once(" COLLATE ").map_or(rest, |(literal, _)| literal),
+            None => kept.strip_suffix('.').unwrap_or(kept),
+        }
+    }
+}
 
 impl Variables for MySql {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
@@ -73,7 +108,7 @@ impl Variables for MySql {
                 name,
                 "it would hold for one statement or connection of one storage unit only",
             )),
-            name if name.starts_with('@') && (value.contains('(') || value.contains('@')) => {
+            name if name.starts_with('@') && !is_kept(value) && value.contains(['(', '@']) => {
                 Err(variable_refused(name, "only a literal keeps its value on every storage unit"))
             }
             _ => Ok(VariableEffect::Replay),
@@ -247,6 +282,12 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
         "version_comment" => Some(Value::Text("Pando".to_owned())),
         _ => None,
     }
+}
+
+/// Whether a value is a string, or one that keeps its collation.
+fn is_kept(value: &str) -> bool {
+    let rest = value.strip_prefix(CONVERTED).or_else(|| value.strip_prefix(KEPT));
+    rest.unwrap_or(value).starts_with(['\'', '"'])
 }
 
 /// The content of a quoted literal without escapes, or of a bare word.
@@ -474,7 +515,9 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
     match words.find(|word| READING.contains(word)) {
         Some(mode) => Err(variable_refused(
             "sql_mode",
-            &format!("mode `{mode}` changes how statements are read"),
+            &format!(
+                "mode `{mode}` changes how statements are read; leave it out, and write names between backticks"
+            ),
         )),
         None => Ok(VariableEffect::Replay),
     }
@@ -491,6 +534,8 @@ fn is_computed(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use pando_kernel::dialect::Language;
 
     #[test]
     fn variables_have_their_effects() {
@@ -583,6 +628,31 @@ mod tests {
         ];
         for (number, name) in cases {
             assert_eq!(collation_of_login(number).as_deref(), name, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_user_variable_keeps_its_type_and_collation() {
+        let text = Value::Text("a USING b".into());
+        for (value, collation, expected) in [
+            (text.clone(), "utf8mb4_bin", "_utf8mb4'a USING b' COLLATE utf8mb4_bin"),
+            (
+                text.clone(),
+                "latin1_bin",
+                "CONVERT(_utf8mb4'a USING b' USING latin1) COLLATE latin1_bin",
+            ),
+            (text.clone(), "binary", "'a USING b'"),
+            (text, "x; DROP", "'a USING b'"),
+            (Value::decimal("3").unwrap(), "binary", "3."),
+            (Value::decimal("3.0").unwrap(), "binary", "3.0"),
+            (Value::Int(3), "binary", "3"),
+            (Value::Null, "binary", "NULL"),
+        ] {
+            let literal = MySql.literal(&value);
+            let kept = MySql.kept_value(&value, literal.clone(), collation);
+            assert_eq!(kept, expected);
+            assert_eq!(MySql.literal_in(&kept), literal);
+            assert_eq!(MySql.set("@x", &kept).ok(), Some(VariableEffect::Replay), "{kept}");
         }
     }
 

@@ -10,7 +10,8 @@ impl ViewTexts for MySql {
     /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
     fn query(&self, _waits: Waits) -> String {
         format!(
-            "SELECT NULL, TABLE_NAME, 0 AS place, VIEW_DEFINITION, CHECK_OPTION <> 'NONE', IS_UPDATABLE = 'YES', \
+            "SELECT NULL, TABLE_NAME, 0 AS place, VIEW_DEFINITION, CHECK_OPTION <> 'NONE', \
+             IF(IS_UPDATABLE = 'YES', IF(VERSION() LIKE '%MariaDB%', 1, 2), 0), \
              DATABASE() FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE() \
              UNION ALL SELECT NULL, c.TABLE_NAME, CAST(c.ORDINAL_POSITION AS SIGNED), c.COLUMN_NAME, 0, 0, DATABASE() \
              FROM information_schema.COLUMNS c JOIN information_schema.VIEWS v ON v.TABLE_SCHEMA = c.TABLE_SCHEMA \

@@ -2,6 +2,7 @@
 //! Where a family's servers cannot be told, they are written as what is told their connections; defaults that ask for
 //! the time are written out.
 
+mod added;
 mod changed;
 mod defaults;
 mod timely;
@@ -70,7 +71,13 @@ pub(super) fn written(
     edits: &mut Edits,
 ) -> Timed {
     let Some(clock) = ctx.dialect.clock() else { return Timed::default() };
-    if !is_needed(ctx, clock, units) || !is_read(&stmt.kind) {
+    if !is_needed(ctx, clock, units) {
+        return Timed::default();
+    }
+    if let Kind::Define(define) = &stmt.kind {
+        return added::written(ctx, clock, stmt, define, edits);
+    }
+    if !is_read(&stmt.kind) {
         return Timed::default();
     }
     let by_servers = match writes_by_clock(ctx, stmt) {

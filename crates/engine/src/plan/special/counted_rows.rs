@@ -9,8 +9,8 @@ use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, DataNode, SessionView, TableKind};
 use pando_kernel::insert::by_place;
 use pando_kernel::route::{GeneratedKeys, Need, UnitName};
-use pando_sql::Edits;
 use pando_sql::ast::{Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, Statement};
+use pando_sql::{Edits, Piece, Span, Token, TokenKind, tokenize};
 
 use crate::counters::{Counted, Counter, Shard};
 use crate::plan::about::writer_of;
@@ -90,7 +90,7 @@ fn place(
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
-fn want(ctx: &Context<'_>, value: &Expr) -> Want {
+pub(super) fn want(ctx: &Context<'_>, value: &Expr) -> Want {
     match &value.node {
         Node::Nested(inner) => want(ctx, inner),
         Node::Default => Want::Number,
@@ -158,6 +158,22 @@ pub(crate) fn counted(ctx: &Context<'_>, table: &str) -> Option<Counted> {
     })
 }
 
+/// The text of an INSERT with values in a column.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    pub(crate) text: String,
+    /// The places of the values among the parameters, ascending, where they are given as such.
+    pub(crate) places: Vec<usize>,
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    AsLiterals,
+    /// `?`: the text is the same each time.
+    AsParameters,
+}
+
 /// The text of an INSERT with these values in a column: one for each row, NULL for a row that keeps its own.
 ///
 /// # Errors
@@ -166,7 +182,8 @@ pub(crate) fn filled(
     ctx: &Context<'_>,
     stmt: &Statement,
     keys: &GeneratedKeys,
-) -> Result<std::result::Result<Option<String>, Need>> {
+    written: Written,
+) -> Result<std::result::Result<Option<Filled>, Need>> {
     let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
     let table = insert.table.name.key();
     let Some(known) = ctx.catalog.columns(&table) else { return Ok(Err(Need::Columns(table))) };
@@ -177,7 +194,51 @@ pub(crate) fn filled(
         // An empty list is none, and stands there.
         edits.replace(insert.columns_span, names);
     }
-    Ok(Ok(Some(edits.apply(&stmt.text))))
+    Ok(Ok(Some(match written {
+        Written::AsLiterals => Filled { text: edits.apply(&stmt.text), places: Vec::new() },
+        Written::AsParameters => with_parameters(ctx, stmt, keys, &edits),
+    })))
+}
+
+/// The edited text with parameters in the place of the values.
+fn with_parameters(
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    keys: &GeneratedKeys,
+    edits: &Edits,
+) -> Filled {
+    let tokens = tokenize(&stmt.text, ctx.dialect.syntax()).map(|tokens| tokens.list);
+    let tokens = tokens.unwrap_or_default();
+    let own = |span: Span| {
+        let inside = |token: &&Token| token.span.start >= span.start && token.span.end <= span.end;
+        let all = tokens.iter().filter(|token| token.kind == TokenKind::Parameter);
+        all.filter(inside).count()
+    };
+    let values = keys.values.iter().filter(|value| !value.is_null());
+    let mut values = values.map(|value| ctx.dialect.literal(value)).peekable();
+    let mut filled = Filled { text: String::new(), places: Vec::new() };
+    let mut count = 0;
+    for piece in edits.pieces(&stmt.text) {
+        match piece {
+            Piece::Kept(span) => {
+                count += own(span);
+                filled.text.push_str(span.of(&stmt.text));
+            }
+            Piece::New(new) => {
+                match values.peek().and_then(|value| new.strip_suffix(value.as_str())) {
+                    Some(before) => {
+                        filled.text.push_str(before);
+                        filled.text.push('?');
+                        filled.places.push(count);
+                        count += 1;
+                        values.next();
+                    }
+                    None => filled.text.push_str(new),
+                }
+            }
+        }
+    }
+    filled
 }
 
 /// The list of the columns that rows without one give, and of these beside.

@@ -3,6 +3,7 @@
 pub(in crate::plan) mod catalogue;
 pub(crate) mod computed_set;
 pub(crate) mod counted_rows;
+pub(crate) mod counted_sets;
 pub(in crate::plan) mod do_block;
 pub(in crate::plan) mod missing;
 pub(in crate::plan) mod own_counts;

@@ -148,7 +148,11 @@ fn others<'a>(
 }
 
 fn defining<'a>(ctx: &Context<'_>, define: &'a Define) -> Option<List<'a>> {
-    let is_list = define.object == ObjectKind::Table
+    // Where definitions commit, views are dropped as tables are: what is there, whatever is not.
+    let is_view = define.object == ObjectKind::View
+        && define.action == DefineAction::Drop
+        && ctx.dialect.definitions_commit();
+    let is_list = (define.object == ObjectKind::Table || is_view)
         && matches!(define.action, DefineAction::Drop | DefineAction::Truncate)
         && define.listed.len() > 1
         && !define.temporary

@@ -201,8 +201,12 @@ pub(crate) fn move_rows(
     let mut changes = Vec::new();
     for assignment in &update.assignments {
         let at = assigned(stmt, assignment, &columns)?;
-        if changes.iter().any(|(known, _)| *known == at) {
-            return Err(set_twice(ctx, &columns[at].name));
+        if let Some(before) = changes.iter().position(|(known, _)| *known == at) {
+            if ctx.dialect.syntax().fold == Fold::Lower {
+                return Err(set_twice(&columns[at].name));
+            }
+            // The last one counts, and none reads what another has assigned.
+            changes.remove(before);
         }
         let change = change(stmt, &assignment.value, transfer, &columns[at], &mut items);
         changes.push((at, change));
@@ -297,11 +301,8 @@ fn returning(
     }))
 }
 
-/// What a server says that takes one assignment of a column only. Where the last of several counts, they are refused.
-fn set_twice(ctx: &Context<'_>, column: &str) -> Error {
-    if ctx.dialect.syntax().fold == Fold::Keep {
-        return refused("an UPDATE that sets a column twice");
-    }
+/// What a server says that takes one assignment of a column only.
+fn set_twice(column: &str) -> Error {
     ErrorKind::Server(Box::new(ServerError {
         number: 0,
         sqlstate: "42601".into(),

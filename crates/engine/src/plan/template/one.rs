@@ -53,6 +53,8 @@ pub struct Template {
     spans: Vec<Span>,
     goes: Goes,
     sides: Sides,
+    /// It is for INSERTs whose rows have their numbers for a counted column, or bring them: [`SessionView::is_counted`].
+    pub(crate) is_counted: bool,
 }
 
 /// Where a statement goes, and with what.
@@ -195,14 +197,17 @@ impl Template {
         let Some(one) = One::of(ctx, stmt, &spans, plan) else {
             let source = Source { stmt, spans: &spans, slots: shape.slots(), plan };
             let goes = Goes::Everywhere(Wide::of(ctx, &source)?);
-            let mut template = Self { statement, spans, goes, sides }.tried(ctx, shape, plan)?;
+            let is_counted = ctx.session.is_counted;
+            let template = Self { statement, spans, goes, sides, is_counted };
+            let mut template = template.tried(ctx, shape, plan)?;
             if let Goes::Everywhere(wide) = &mut template.goes {
                 wide.lift(ctx, (stmt, shape.slots()));
             }
             return Some(template);
         };
         let [unit] = &plan.units[..] else { return None };
-        let template = Self { statement, spans, goes: Goes::ToOne(one), sides };
+        let (goes, is_counted) = (Goes::ToOne(one), ctx.session.is_counted);
+        let template = Self { statement, spans, goes, sides, is_counted };
         let mut template = template.tried(ctx, shape, plan)?;
         let lifting = template.lifting(ctx, shape.slots(), &unit.target);
         if let Goes::ToOne(one) = &mut template.goes {
@@ -553,7 +558,8 @@ fn counts_keys(ctx: &Context<'_>, stmt: &Statement) -> bool {
     let columns = ctx.catalog.columns(&insert.table.name.key());
     let never = columns
         .is_some_and(|all| !all.is_empty() && all.iter().all(|column| !column.auto_increment));
-    ctx.dialect.reports_given_keys() && !never
+    // Those that are counted here have their keys all.
+    ctx.dialect.reports_given_keys() && !never && !ctx.session.is_counted
 }
 
 /// Whether nothing in the statement asks for what only a session, a server or a sub-query knows.

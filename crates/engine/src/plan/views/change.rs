@@ -3,8 +3,8 @@
 use pando_kernel::error::{Error, Result};
 use pando_kernel::views::{LogicView, Taken};
 use pando_sql::ast::{
-    Delete, Distinct, Expr, Insert, InsertSource, Kind, Node, ObjectName, Query, QueryBody, Select,
-    SelectItem, Statement, Table, TableFactor, Update,
+    Delete, Distinct, Expr, Ident, Insert, InsertSource, Kind, Node, ObjectName, Query, QueryBody,
+    Select, SelectItem, Statement, Table, TableFactor, Update,
 };
 use pando_sql::visit;
 use pando_sql::{Edits, Span};
@@ -39,6 +39,15 @@ fn changed_names(kind: &Kind) -> Vec<&ObjectName> {
         Kind::Load(load) => vec![&load.table],
         Kind::Explain { inner, .. } => changed_names(inner),
         _ => Vec::new(),
+    }
+}
+
+/// The sub-query that an expression is or asks.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+fn query_in(expr: &Expr) -> Option<&Query> {
+    match &expr.node {
+        Node::Subquery(query) | Node::Exists(query) | Node::InQuery { query, .. } => Some(query),
+        _ => None,
     }
 }
 
@@ -91,6 +100,9 @@ pub(super) fn changed(
     let query = through.view.query.as_ref().map_err(Error::from)?;
     let query = parsed(known.ctx, query)?;
     let base = Base::of(known, &query, &through)?;
+    if through.view.is_strict && base.is_refused(stmt)? {
+        return Ok(Expanded::ForServer);
+    }
     let mut edits = Edits::default();
     base.change(stmt, &mut edits)?;
     let text = edits.apply(&stmt.text);
@@ -149,6 +161,45 @@ impl<'a> Base<'a> {
             columns.push(Shown { name: name.value.clone(), expr, column });
         }
         Ok(Self { known, query, select, table, through, columns })
+    }
+
+    /// Whether a strict server takes no such change through the view.
+    /// <https://dev.mysql.com/doc/refman/8.0/en/view-updatability.html>
+    fn is_refused(&self, stmt: &Statement) -> Result<bool> {
+        let mut kind = &stmt.kind;
+        while let Kind::Explain { inner, .. } = kind {
+            kind = inner;
+        }
+        if matches!(kind, Kind::Insert(_)) {
+            let own = self.columns.iter().filter_map(|shown| shown.column?.parts.last());
+            let names: Vec<String> = own.map(Ident::key).collect();
+            let is_twice = |(at, name)| names[..at].contains(name);
+            return Ok(names.len() < self.columns.len() || names.iter().enumerate().any(is_twice));
+        }
+        let mut queries = Vec::new();
+        for shown in &self.columns {
+            visit::exprs_in(shown.expr, &mut |expr| queries.extend(query_in(expr)));
+        }
+        let table = self.table.alias.as_ref().or(self.table.name.parts.last()).map(Ident::key);
+        for query in queries {
+            let kind = Kind::Select(Box::new(query.clone()));
+            let own = visit::tables(&kind);
+            if own.iter().any(|one| Some(one.name.key()) == table) {
+                return Err(self.through.uncertain("shows a sub-query over its own table"));
+            }
+            let mut is_about_row = false;
+            visit::exprs(&kind, &mut |expr| {
+                if let Node::Column(name) = &expr.node
+                    && let [.., owner, _] = &name.parts[..]
+                {
+                    is_about_row |= Some(owner.key()) == table;
+                }
+            });
+            if is_about_row {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over statements")]

@@ -30,6 +30,8 @@ pub(crate) struct Stored {
     /// The names of its columns, where definitions may lack them.
     pub(crate) columns: Vec<String>,
     pub(crate) changes: Taken,
+    /// As [`LogicView::is_strict`].
+    pub(crate) is_strict: bool,
     /// Where its unqualified tables stand: a schema, or the database.
     pub(crate) home: String,
 }
@@ -234,6 +236,7 @@ impl Read {
             columns,
             own,
             changes: stored.changes,
+            is_strict: stored.is_strict,
         }
     }
 }
@@ -430,6 +433,7 @@ mod tests {
             definition: definition.into(),
             columns: Vec::new(),
             changes: Taken::Any,
+            is_strict: false,
             home: "db".into(),
         }
     }

@@ -1,5 +1,7 @@
 //! User variables that a statement has set: they are the session's, and connections are shared.
 
+use pando_kernel::Value;
+use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
 
@@ -17,10 +19,31 @@ pub(in crate::session) async fn read_back(
     names: &[String],
 ) -> Result<()> {
     let Some(dialect) = session.place.dialect() else { return Ok(()) };
+    let kept = kept(connection, dialect.as_ref(), names).await?;
+    session.settings.are_set(names.iter().cloned().zip(kept).collect())
+}
+
+/// What variables have been set to on a connection, one text for each, as the session keeps it.
+///
+/// # Errors
+/// What the storage unit says.
+pub(in crate::session) async fn kept(
+    connection: &mut Connection,
+    dialect: &dyn Dialect,
+    names: &[String],
+) -> Result<Vec<String>> {
     let mut answer = Warnings::default();
-    warnings::read(connection, &format!("SELECT {}", names.join(", ")), &mut answer).await?;
-    let row = answer.rows.first().filter(|row| row.len() == names.len());
+    let items = names.iter().flat_map(|name| [name.clone(), dialect.collation_of(name)]);
+    let query = format!("SELECT {}", items.collect::<Vec<_>>().join(", "));
+    warnings::read(connection, &query, &mut answer).await?;
+    let row = answer.rows.first().filter(|row| row.len() == 2 * names.len());
     let row = row.ok_or_else(|| Error::internal("variables without values"))?;
-    let list = names.iter().zip(row).map(|(name, value)| (name.clone(), dialect.literal(value)));
-    session.settings.are_set(list.collect())
+    let texts = row.chunks(2).map(|pair| match pair {
+        [value, Value::Text(collation)] => {
+            dialect.kept_value(value, dialect.literal(value), collation)
+        }
+        [value, ..] => dialect.literal(value),
+        [] => String::new(),
+    });
+    Ok(texts.collect())
 }

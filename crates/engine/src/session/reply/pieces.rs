@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pando_kernel::Columns;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::route::UnitName;
 use pando_kernel::row::Rows;
 
 use crate::copy_rows::Splice;
@@ -135,6 +136,14 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) selects: bool,
     /// It changes definitions.
     pub(in crate::session) defines: bool,
+    /// Counters that are to count on behind what its shards have computed.
+    pub(in crate::session) computes: Vec<Arc<Counted>>,
+    /// The key that its last row gives, which clients are told though it is no generated one.
+    pub(in crate::session) last_key: Option<u64>,
+    /// Keys that were made for rows of which some may not have become new ones.
+    pub(in crate::session) made: Option<MadeKeys>,
+    /// Which of those have; `None` where it was not asked.
+    pub(in crate::session) became: Option<Became>,
     /// Counters of tables that begin anew, or count on from elsewhere.
     pub(in crate::session) recounts: Vec<Arc<Counted>>,
     /// It returns rows, and changes others in its WITH.
@@ -152,6 +161,31 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
+}
+
+/// Keys that were made for rows of which some may not have become new ones.
+#[derive(Debug, Clone)]
+pub(in crate::session) struct MadeKeys {
+    /// How many rows there are.
+    pub(in crate::session) rows: u64,
+    /// One for each actual table.
+    pub(in crate::session) there: Vec<MadeThere>,
+}
+
+/// Asks an actual table for the least of some keys that stands in it.
+#[derive(Debug, Clone)]
+pub(in crate::session) struct MadeThere {
+    pub(in crate::session) unit: UnitName,
+    pub(in crate::session) query: String,
+}
+
+/// Whether a key that was made has become a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) enum Became {
+    /// The first that has.
+    Row(u64),
+    /// None has: all those rows were there already.
+    Nothing,
 }
 
 impl Outbox {

@@ -56,10 +56,12 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         connections_per_query: session.place.properties().max_connections_per_query,
         describes: false,
         keeps_zero: session.settings.keeps_zero(),
+        is_counted: given.is_some_and(|given| given.is_counted),
         probes: false,
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         temporaries: session.temporary.shown(session.place.current()),
+        variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),
     }
 }

@@ -278,7 +278,8 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
             let text_of = |value: &Value| {
                 if let Value::Text(text) = value { Some(text.clone()) } else { None }
             };
-            let holds = |value: &Value| matches!(value, Value::Bool(true) | Value::Int(1));
+            let is_strict = *takes == Value::Int(2);
+            let holds = |value: &Value| matches!(value, Value::Bool(true) | Value::Int(1 | 2));
             found.push(plan::Stored {
                 unit: Arc::clone(unit),
                 schema: text_of(schema),
@@ -290,6 +291,7 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
                     (true, false) => Taken::Any,
                     (true, true) => Taken::Shown,
                 },
+                is_strict,
                 home: text_of(home).unwrap_or_default(),
             });
         }

@@ -46,7 +46,7 @@ fn is_plain(insert: &Insert) -> bool {
 }
 
 /// `LAST_INSERT_ID(expression)` makes its argument the last key.
-fn asks(stmt: &Statement) -> bool {
+pub(in crate::session) fn asks(stmt: &Statement) -> bool {
     let mut found = false;
     visit::exprs(&stmt.kind, &mut |expr| found |= keeps_key(expr));
     found

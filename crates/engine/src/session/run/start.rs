@@ -14,7 +14,7 @@ use crate::copy_rows::Splice;
 use crate::execute::{Loaded, Renumbering, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
-use crate::plan::Plan;
+use crate::plan::{Plan, Unit};
 use crate::variables::UNKNOWN;
 
 use crate::session::Session;
@@ -23,7 +23,7 @@ use crate::session::connections::release::Rest;
 use crate::session::given::{Given, Run};
 use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::{Origin, Teller};
-use crate::session::reply::pieces::{CopyOut, Merged, Pass, Reply, Verb};
+use crate::session::reply::pieces::{CopyOut, MadeKeys, MadeThere, Merged, Pass, Reply, Verb};
 use crate::session::reply::pull::finish;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
@@ -46,8 +46,15 @@ impl Verb {
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
         uncounted::note_uncounted(session, live, stmt).await?;
         Ok(Self {
-            gives_keys: given.first_number == 0
-                && insert_keys::gives_keys(session, live, stmt, given).await?,
+            // By a template the values are not the statement's own.
+            gives_keys: match given.is_counted {
+                true => !insert_keys::asks(stmt),
+                false => insert_keys::gives_keys(session, live, stmt, given).await?,
+            },
+            last_key: Some(given.last_number).filter(|last| *last != 0),
+            made: made_keys(run, given),
+            became: None,
+            computes: given.recounted.clone(),
             tag: tag(kind),
             selects: matches!(kind, Kind::Select(_) | Kind::Show(_)),
             defines,
@@ -296,6 +303,22 @@ pub(in crate::session) fn in_plan_order(
     }
     inputs.sort_by_key(|(job, _)| *job);
     inputs.into_iter().map(|(_, input)| input).collect()
+}
+
+/// What tells which of the keys that were made have become rows.
+fn made_keys(run: Run<'_>, given: &Given) -> Option<MadeKeys> {
+    let made = given.made.as_ref()?;
+    let dialect = &run.live.database.dialect;
+    let column = dialect.quote(&made.column);
+    let numbers: Vec<String> = made.numbers.iter().map(u64::to_string).collect();
+    let there = |unit: &Unit| {
+        let table = dialect.quote(unit.target.actual(&made.table)?);
+        let numbers = numbers.join(", ");
+        let query = format!("SELECT MIN({column}) FROM {table} WHERE {column} IN ({numbers})");
+        Some(MadeThere { unit: unit.target.unit.clone(), query })
+    };
+    let there = run.plan.units.iter().filter_map(there).collect();
+    Some(MadeKeys { rows: made.rows, there })
 }
 
 /// Whether a statement may change definitions.

@@ -101,6 +101,9 @@ pub(in crate::session) fn recall(
         && let Some(kept) = session.memory.at_hand().find_text(text, now)
     {
         let kept = Arc::clone(kept);
+        if kept.template.is_counted != given.is_counted {
+            return None;
+        }
         let fit = context::in_context(session, &live, Some(given), |ctx| {
             kept.template.plan(ctx, text, &[])
         })?;
@@ -126,6 +129,10 @@ pub(in crate::session) fn recall(
                 Found::Nothing => return None,
             },
         };
+        if kept.template.is_counted != given.is_counted {
+            // The counter comes first.
+            return None;
+        }
         if given.prepared && shape.slots().is_empty() {
             session.memory.at_hand_mut().know(&kept, text);
         }

@@ -1,8 +1,8 @@
 //! The rows of a query, for the session itself.
 
-use pando_kernel::Value;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::event::Event;
+use pando_kernel::{Column, Value};
 use pando_sql::ast::Statement;
 
 use crate::session::Session;
@@ -17,8 +17,8 @@ const MAX_BYTES: usize = 16 << 20;
 /// Rows as values.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Answer {
-    /// How many columns each has.
-    pub(in crate::session) columns: usize,
+    /// What each has; empty where there is no answer.
+    pub(in crate::session) columns: Vec<Column>,
     /// At most one more than was asked for.
     pub(in crate::session) rows: Vec<Vec<Value>>,
 }
@@ -41,7 +41,7 @@ pub(in crate::session) async fn answer(
     while let Some(event) = piece::next_of_reply(session).await? {
         match event {
             Event::Columns(found) => {
-                answer.columns = found.list.len();
+                answer.columns = found.list.to_vec();
                 columns = Some(found);
             }
             Event::Rows(rows) => {

@@ -1,16 +1,21 @@
-//! SELECT … INTO user variables: the query runs as any other, and its one row is the session's.
+//! SELECT … INTO user variables. Where one storage unit has the row, it sets them itself, and they are read off its
+//! connection; else the query runs as any other, and its one row is the session's.
 
-use pando_kernel::Value;
 use pando_kernel::error::Result;
 use pando_kernel::event::Completion;
-use pando_sql::ast::{Kind, Query, QueryBody, Select, Statement};
+use pando_sql::ast::{Kind, Statement};
 use pando_sql::{Edits, Span};
+
+use crate::plan;
+use crate::plan::{Planned, Purpose};
 
 use crate::session::Session;
 use crate::session::errors::server_error;
 use crate::session::given::Given;
 use crate::session::reply::warnings;
+use crate::session::run::planning;
 use crate::session::statement::answer::{Answer, answer};
+use crate::session::statement::row_values;
 
 /// A query that gives its row to variables.
 #[derive(Debug)]
@@ -21,7 +26,7 @@ struct Into {
     names: Vec<String>,
 }
 
-/// Answers SELECT … INTO user variables; false for any other query.
+/// Answers SELECT … INTO user variables from several places; false for any other query.
 ///
 /// # Errors
 /// As servers say: other numbers of columns and variables, and several rows, of which the first is kept all the same.
@@ -31,19 +36,20 @@ pub(in crate::session) async fn select_into(
     stmt: &Statement,
     given: &Given,
 ) -> Result<bool> {
-    let Some(into) = into_of(stmt) else { return Ok(false) };
+    let Some(into) = into_of(session, stmt)? else { return Ok(false) };
     session.work.refuse_if_failed()?;
-    let Some(dialect) = session.place.dialect() else { return Ok(false) };
     let query = without(session, stmt, &into)?;
+    if is_of_one(session, &query, given).await {
+        return Ok(false);
+    }
     let Answer { columns, rows } = answer(session, &query, given.clone(), 1).await?;
-    if columns != into.names.len() {
+    if columns.len() != into.names.len() {
         let message = "The used SELECT statements have a different number of columns";
         return Err(server_error(1222, "21000", message));
     }
     if let Some(row) = rows.first() {
-        let literal = |value: &Value| dialect.literal(value);
-        let list = into.names.into_iter().zip(row.iter().map(literal)).collect();
-        session.settings.are_set(list)?;
+        let kept = row_values::kept(session, &query, &columns, row).await?;
+        session.settings.are_set(into.names.into_iter().zip(kept).collect())?;
     }
     if rows.len() > 1 {
         return Err(server_error(1172, "42000", "Result consisted of more than one row"));
@@ -64,6 +70,17 @@ pub(in crate::session) async fn select_into(
     Ok(true)
 }
 
+/// Whether one storage unit answers a query, without anything being read before.
+async fn is_of_one(session: &mut Session, query: &Statement, given: &Given) -> bool {
+    let Ok(live) = session.place.live() else { return false };
+    let planned = planning::planned(session, &live, query, given, Purpose::Run);
+    match Box::pin(planned).await {
+        Ok(Planned::Run(plan)) => plan.units.len() == 1 && plan.before.is_empty(),
+        // What is refused is so when the query runs.
+        Ok(Planned::Assembly(_) | Planned::Steps(_) | Planned::Needs(_)) | Err(_) => false,
+    }
+}
+
 /// The query that such a statement asks for, where it is one.
 ///
 /// # Errors
@@ -72,7 +89,7 @@ pub(in crate::session) fn query_of(
     session: &Session,
     stmt: &Statement,
 ) -> Result<Option<Statement>> {
-    into_of(stmt).map(|into| without(session, stmt, &into)).transpose()
+    into_of(session, stmt)?.map(|into| without(session, stmt, &into)).transpose()
 }
 
 fn without(session: &Session, stmt: &Statement, into: &Into) -> Result<Statement> {
@@ -80,32 +97,14 @@ fn without(session: &Session, stmt: &Statement, into: &Into) -> Result<Statement
     edits.replace(into.span, " ");
     let text = edits.apply(&stmt.text);
     let mut query =
-        pando_sql::parse(text.trim_end(), session.place.syntax()?).map_err(crate::plan::unread)?;
+        pando_sql::parse(text.trim_end(), session.place.syntax()?).map_err(plan::unread)?;
     query.hints.clone_from(&stmt.hints);
     Ok(query)
 }
 
-/// The query at the end of which INTO stands.
-fn last(query: &Query) -> Option<&Select> {
-    match &query.body {
-        QueryBody::Select(select) => Some(select),
-        QueryBody::Set { right, .. } => last(right),
-        QueryBody::Values(_) => None,
-    }
-}
-
-/// Variables whose names need no quotes.
-fn into_of(stmt: &Statement) -> Option<Into> {
-    let Kind::Select(query) = &stmt.kind else { return None };
-    let span = last(query)?.into?;
-    let text = span.of(&stmt.text);
-    let list = text.get(4..).filter(|_| text[..4].eq_ignore_ascii_case("into"))?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
-    let name = |one: &str| {
-        let name = one.trim().strip_prefix('@')?;
-        let is_name = !name.is_empty() && name.chars().all(is_plain);
-        is_name.then(|| format!("@{}", name.to_ascii_lowercase()))
-    };
-    let names = list.split(',').map(name).collect::<Option<Vec<_>>>()?;
-    Some(Into { span, names })
+fn into_of(session: &Session, stmt: &Statement) -> Result<Option<Into>> {
+    let Kind::Select(query) = &stmt.kind else { return Ok(None) };
+    let Some(span) = plan::into_of(query) else { return Ok(None) };
+    let names = plan::given_to(query, &stmt.text, session.place.syntax()?);
+    Ok((!names.is_empty()).then_some(Into { span, names }))
 }

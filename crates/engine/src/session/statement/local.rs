@@ -12,7 +12,7 @@ use crate::session::statement::instead::Instead;
 use crate::session::statement::{
     administer, channels, constraints, copy, current_of, cursor, database, into_table,
     into_variables, lock_tables, maintain, named, oneself, preview, processlist, reset, set,
-    set_config, set_for, stand, verbs,
+    set_config, set_for, shown_counter, stand, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -102,6 +102,7 @@ pub(in crate::session) async fn start_local(
         Kind::Load(_) => return copy::start_bulk(session, stmt).await.map(local),
         Kind::Utility { verb, .. } => return utility(session, stmt, verb).await,
         Kind::Show(show) if processlist::is_meant(&show.what) => processlist::processlist(session)?,
+        Kind::Show(show) if Box::pin(shown_counter::show_created(session, stmt, show)).await? => {}
         Kind::Show(show) => return serializable::show_setting(session, show).map(local),
         Kind::Select(_) => return select(session, stmt, given).await,
         Kind::Update(_) | Kind::Delete(_) if current_of::may_be_meant(&stmt.kind) => {

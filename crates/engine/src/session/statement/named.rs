@@ -7,6 +7,8 @@ use pando_kernel::request::Prepared;
 use pando_kernel::{Named, Parameter, Value};
 use pando_sql::ast::{Expr, Immediate, Kind, Literal, Node, PrepareBody, QueryBody, SelectItem};
 
+use pando_sql::user_variable;
+
 use crate::plan::unknown;
 
 use crate::session::Session;
@@ -192,7 +194,8 @@ pub(in crate::session) fn argument(
 
 /// The value of a user variable, which was set to a literal.
 fn variable(session: &Session, name: &str) -> Result<Value> {
-    let name = name.to_lowercase();
+    let syntax = session.place.syntax()?;
+    let name = user_variable(name, syntax).unwrap_or_else(|| name.to_lowercase());
     let known = session.settings.variables().list().iter().find(|(known, _)| *known == name);
     let Some((_, text)) = known else { return Ok(Value::Null) };
     value_of(session, text)
@@ -200,8 +203,9 @@ fn variable(session: &Session, name: &str) -> Result<Value> {
 
 /// The value of a literal's text.
 fn value_of(session: &Session, text: &str) -> Result<Value> {
-    let live = session.place.live()?;
-    let select = pando_sql::parse(&format!("SELECT {text}"), live.database.dialect.syntax())
+    let dialect = Arc::clone(&session.place.live()?.database.dialect);
+    let text = dialect.literal_in(text);
+    let select = pando_sql::parse(&format!("SELECT {text}"), dialect.syntax())
         .map_err(crate::plan::unread)?;
     if let Kind::Select(query) = &select.kind
         && let QueryBody::Select(select) = &query.body

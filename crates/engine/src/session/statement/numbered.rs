@@ -13,11 +13,11 @@ use pando_sql::ast::{Kind, Statement};
 
 use crate::counters::{self, Counted, Order, Row, Steps};
 use crate::plan;
-use crate::plan::counted_rows::{CountedRows, Want};
+use crate::plan::counted_rows::{CountedRows, Want, Written};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
-use crate::session::given::{self, Given};
+use crate::session::given::{self, Given, Made};
 use crate::session::run::counted_tables::counter;
 use crate::session::run::{admission, find_out};
 
@@ -39,9 +39,15 @@ pub(in crate::session) async fn counted(
     let Some(counted) = counter(session, live, &found.table) else { return Err(refusal) };
     counted.counter.is_wanted.store(true, Ordering::Relaxed);
     match with_numbers(session, live, Asking { stmt, given, found, counted }).await? {
-        Some(own) => Ok(own),
+        Some(own) => Ok((read(live, &own.text)?, own.given)),
         None => Err(refusal),
     }
+}
+
+/// An INSERT whose rows have their numbers.
+pub(in crate::session) struct Filled {
+    pub(in crate::session) text: Arc<str>,
+    pub(in crate::session) given: Given,
 }
 
 /// An INSERT that wants numbers.
@@ -56,12 +62,21 @@ async fn with_numbers(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     asking: Asking<'_>,
-) -> Result<Option<(Statement, Given)>> {
+) -> Result<Option<Filled>> {
     let Asking { stmt, given, found, counted } = asking;
     let rows = rows(&found)?;
     let numbers = drawn(session, live, &counted, &rows).await?;
     let mut own = given.for_another_text();
+    own.is_counted = true;
     own.first_number = numbers.first().copied().unwrap_or_default();
+    if may_pass_over(stmt) && !numbers.is_empty() {
+        own.made = Some(Arc::new(Made {
+            table: found.table.clone(),
+            column: found.column.clone(),
+            numbers: numbers.clone(),
+            rows: found.wants.len() as u64,
+        }));
+    }
     let mut left = numbers.into_iter();
     let mut values = Vec::with_capacity(found.wants.len());
     for want in &found.wants {
@@ -78,8 +93,26 @@ async fn with_numbers(
         });
     }
     let keys = GeneratedKeys { column: found.column, values };
-    let stmt = filled(session, live, stmt, &keys).await?;
-    Ok(stmt.map(|stmt| (stmt, own)))
+    let written = if given.prepared { Written::AsParameters } else { Written::AsLiterals };
+    let Some(filled) = filled(session, live, stmt, &keys, written).await? else { return Ok(None) };
+    let numbers = keys.values.into_iter().filter(|value| !value.is_null());
+    for (place, number) in filled.places.into_iter().zip(numbers) {
+        own.parameters.insert(place.min(own.parameters.len()), Parameter::made(number));
+        if place <= own.declared.len() {
+            let mut declared = own.declared.to_vec();
+            declared.insert(place, 0);
+            own.declared = declared.into();
+        }
+    }
+    Ok(Some(Filled { text: filled.text.into(), given: own }))
+}
+
+/// Reads a text that numbers were written into.
+///
+/// # Errors
+/// None that a client could cause.
+pub(in crate::session) fn read(live: &LiveDatabase, text: &str) -> Result<Statement> {
+    pando_sql::parse(text, live.database.dialect.syntax()).map_err(plan::unread)
 }
 
 /// Moves the counter behind the values that an INSERT brings. One that leaves any to be counted comes back with
@@ -91,8 +124,8 @@ pub(in crate::session) async fn prepared(
     session: &mut Session,
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
-    given: &Given,
-) -> Result<Option<(Statement, Given)>> {
+    given: &mut Given,
+) -> Result<Option<Filled>> {
     if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none()
         || !matches!(stmt.kind, Kind::Insert(_))
     {
@@ -116,7 +149,83 @@ pub(in crate::session) async fn prepared(
     }
     let rows = rows(&found)?;
     drawn(session, live, &counted, &rows).await?;
+    given.is_counted = true;
+    if let Some(Want::Beyond(last)) = found.wants.last() {
+        given.last_number = *last;
+    }
     Ok(None)
+}
+
+/// Whether rows of an INSERT may become no new ones.
+fn may_pass_over(stmt: &Statement) -> bool {
+    let Kind::Insert(insert) = &stmt.kind else { return false };
+    !insert.on_duplicate.is_empty() || insert.modifiers.iter().any(|word| word == "IGNORE")
+}
+
+/// Whether a statement may give rows that are there another number.
+pub(in crate::session) fn may_set(stmt: &Statement) -> bool {
+    match &stmt.kind {
+        Kind::Update(_) => true,
+        Kind::Insert(insert) => !insert.on_duplicate.is_empty(),
+        Kind::Select(_)
+        | Kind::Delete(_)
+        | Kind::Define(_)
+        | Kind::Transaction(_)
+        | Kind::Set(_)
+        | Kind::SetFor(_)
+        | Kind::Show(_)
+        | Kind::Use(_)
+        | Kind::Kill { .. }
+        | Kind::Preview(_)
+        | Kind::Administration
+        | Kind::Prepare { .. }
+        | Kind::Execute { .. }
+        | Kind::Immediate(_)
+        | Kind::Deallocate(_)
+        | Kind::Cursor(_)
+        | Kind::Lock(_)
+        | Kind::Copy(_)
+        | Kind::Load(_)
+        | Kind::Explain { .. }
+        | Kind::Utility { .. }
+        | Kind::Opaque
+        | Kind::Empty => false,
+    }
+}
+
+/// Moves counters behind the values that a change gives to rows which are there, and notes those whose values only
+/// shards know: they are asked once it is done.
+///
+/// # Errors
+/// What the ledger's unit says.
+pub(in crate::session) async fn set(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    given: &mut Given,
+) -> Result<()> {
+    if pando_kernel::counters::of(live.database.dialect.as_ref()).is_none() {
+        return Ok(());
+    }
+    let look = find_out::find_out_until(session, live, Some(&*given), |ctx| {
+        Ok(plan::counted_sets::sets(ctx, stmt))
+    });
+    for set in look.await? {
+        let Some(counted) = counter(session, live, &set.table) else { continue };
+        // A shape that comes again must come here again.
+        given.learns = false;
+        if given.awaits_admission {
+            admission::admit_change(session, live, stmt)?;
+        }
+        match set.value {
+            Want::Beyond(value) => {
+                drawn(session, live, &counted, &[Row::Given(value)]).await?;
+            }
+            Want::Computed | Want::Number | Want::OfParameter(_) => given.recounted.push(counted),
+            Want::Nothing => {}
+        }
+    }
+    Ok(())
 }
 
 /// A prepared INSERT with any numbers, for its description.
@@ -134,8 +243,8 @@ pub(in crate::session) async fn describable(
     let value = |want: &Want| if *want == Want::Number { Value::Int(1) } else { Value::Null };
     let values = found.wants.iter().map(value).collect();
     let keys = GeneratedKeys { column: found.column, values };
-    let stmt = filled(session, live, stmt, &keys).await?.ok_or(refusal)?;
-    Ok(given::in_place_of(prepared, stmt))
+    let filled = filled(session, live, stmt, &keys, Written::AsLiterals).await?;
+    Ok(given::in_place_of(prepared, read(live, &filled.ok_or(refusal)?.text)?))
 }
 
 async fn wants(
@@ -202,14 +311,14 @@ async fn filled(
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
     keys: &GeneratedKeys,
-) -> Result<Option<Statement>> {
+    written: Written,
+) -> Result<Option<plan::counted_rows::Filled>> {
     if keys.values.iter().all(Value::is_null) {
-        return Ok(Some(stmt.clone()));
+        let (text, places) = (stmt.text.to_string(), Vec::new());
+        return Ok(Some(plan::counted_rows::Filled { text, places }));
     }
-    let text = find_out::find_out_until(session, live, None, |ctx| {
-        plan::counted_rows::filled(ctx, stmt, keys)
+    let filled = find_out::find_out_until(session, live, None, |ctx| {
+        plan::counted_rows::filled(ctx, stmt, keys, written)
     });
-    let Some(text) = text.await? else { return Ok(None) };
-    let parsed = pando_sql::parse(&text, live.database.dialect.syntax());
-    parsed.map(Some).map_err(plan::unread)
+    filled.await
 }

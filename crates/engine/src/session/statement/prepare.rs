@@ -7,7 +7,7 @@ use pando_kernel::event::{Completion, Description, Event};
 use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
 use pando_kernel::route::Need;
-use pando_kernel::{Column, Columns, NeutralCodec};
+use pando_kernel::{Column, Columns, Native, NeutralCodec};
 use pando_sql::ast::{Kind, Transaction};
 
 use crate::session::Session;
@@ -118,8 +118,11 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
             let columns = administer::administration_columns(session, &stmt.text)?;
             return Ok(Description { parameters: Vec::new(), columns });
         }
+        Kind::Set(_) => {
+            let parameters = vec![Native::default(); stmt.parameters as usize];
+            return Ok(Description { parameters, columns: None });
+        }
         Kind::Transaction(_)
-        | Kind::Set(_)
         | Kind::Use(_)
         | Kind::Prepare { .. }
         | Kind::Deallocate(_)

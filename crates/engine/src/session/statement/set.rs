@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pando_kernel::dialect::{Dialect, MODE, VariableEffect};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_sql::Span;
-use pando_sql::ast::{Assignment, Scope, Statement};
+use pando_sql::ast::{Assignment, Kind, Scope, Statement};
+use pando_sql::{Edits, Span, TokenKind, tokenize, variable_called};
 use pando_transaction::finish;
 
 use crate::handle::Manner;
@@ -62,7 +62,21 @@ pub(in crate::session) async fn set(
     assignments: &[Assignment],
     given: &Given,
 ) -> Result<()> {
-    refuse_parameters(given)?;
+    if !given.parameters.is_empty() {
+        let own = with_values(session, stmt, given)?;
+        let Kind::Set(assignments) = &own.kind else {
+            return Err(Error::internal("a SET that is none any more"));
+        };
+        return Box::pin(set_all(session, &own, assignments)).await;
+    }
+    set_all(session, stmt, assignments).await
+}
+
+async fn set_all(
+    session: &mut Session,
+    stmt: &Statement,
+    assignments: &[Assignment],
+) -> Result<()> {
     let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
@@ -84,7 +98,7 @@ pub(in crate::session) async fn set(
             Scope::Session | Scope::User => {}
         }
         let name = match one.scope {
-            Scope::User => format!("@{}", one.name.trim_start_matches('@')),
+            Scope::User => variable_called(&one.name),
             Scope::Session | Scope::Local | Scope::Global => one.name.clone(),
         };
         let Some(_) = &one.value else {
@@ -96,7 +110,7 @@ pub(in crate::session) async fn set(
         let mut effect = dialect.set(&name, &text);
         if is_expression(dialect.as_ref(), one.scope, one.value.as_ref(), &text, &effect) {
             computes = true;
-            text = expression::computed(session, &text).await?;
+            text = computed(session, one.scope, &text).await?;
             effect = dialect.set(&name, &text);
         }
         let assigned = Span::new(one.span.start, one.value_span.start);
@@ -164,15 +178,32 @@ pub(in crate::session) async fn set(
     Ok(())
 }
 
-fn refuse_parameters(given: &Given) -> Result<()> {
-    match given.parameters.is_empty() {
-        true => Ok(()),
-        false => Err(Error::unsupported(
+/// The value of an expression: as a literal, or as user variables keep it.
+async fn computed(session: &mut Session, scope: Scope, text: &str) -> Result<String> {
+    let kept = expression::computed(session, text).await?;
+    Ok(match session.place.dialect() {
+        Some(dialect) if scope != Scope::User => dialect.literal_in(&kept).to_owned(),
+        Some(_) | None => kept,
+    })
+}
+
+/// A prepared SET with its values in its text.
+fn with_values(session: &Session, stmt: &Statement, given: &Given) -> Result<Statement> {
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    if dialect.error_fails_transaction() {
+        return Err(Error::unsupported(
             30001,
             "SET takes no parameters",
             "write the value into the text",
-        )),
+        ));
     }
+    let tokens = tokenize(&stmt.text, dialect.syntax()).map_err(crate::plan::unread)?;
+    let places = tokens.list.iter().filter(|token| token.kind == TokenKind::Parameter);
+    let mut edits = Edits::default();
+    for (place, parameter) in places.zip(&given.parameters) {
+        edits.replace(place.span, dialect.literal(&parameter.value));
+    }
+    pando_sql::parse(&edits.apply(&stmt.text), dialect.syntax()).map_err(crate::plan::unread)
 }
 
 /// Whose rights count in the transaction is asked of Pando.

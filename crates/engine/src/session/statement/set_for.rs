@@ -79,7 +79,7 @@ async fn value(
     let mut text = one.value_span.of(text).to_owned();
     let mut effect = dialect.set(&one.name, &text);
     if expression::is_expression(dialect, one.scope, one.value.as_ref(), &text, &effect) {
-        text = expression::computed(session, &text).await?;
+        text = dialect.literal_in(&expression::computed(session, &text).await?).to_owned();
         effect = dialect.set(&one.name, &text);
     }
     let is_level = one.name.ends_with("_isolation") || one.name.ends_with("_read_only");

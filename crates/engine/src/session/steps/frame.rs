@@ -309,10 +309,15 @@ pub(in crate::session) async fn write_step(
         Some((stmt, given)) => (stmt, given),
         None => (&stmt, given),
     };
-    let filled = Box::pin(numbered::prepared(session, live, stmt, given)).await?;
+    let mut given = given.clone();
+    let filled = Box::pin(numbered::prepared(session, live, stmt, &mut given)).await?;
+    let filled = match filled {
+        Some(filled) => Some((numbered::read(live, &filled.text)?, filled.given)),
+        None => None,
+    };
     let (stmt, given) = match &filled {
         Some((stmt, given)) => (stmt, given),
-        None => (stmt, given),
+        None => (stmt, &given),
     };
     let planned = Box::pin(ready::single_plan(session, live, stmt, given, Purpose::Run)).await;
     let own: (Statement, Given);

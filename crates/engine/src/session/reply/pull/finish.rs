@@ -11,12 +11,12 @@ use pando_kernel::session::TransactionState;
 use crate::execute::{Channel, sum, unshare};
 use crate::plan::{Plan, Unit};
 
-use crate::counters::{self, Counted};
+use crate::counters;
 use crate::session::Session;
 use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
 use crate::session::errors::{server_error, unit_lost};
-use crate::session::reply::pieces::{Pass, Reply, Verb};
+use crate::session::reply::pieces::{Became, Pass, Reply, Verb};
 use crate::session::reply::{assigned, warnings};
 use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::{End, Opened, deadlock, definition, end};
@@ -66,7 +66,7 @@ pub(in crate::session) async fn end_pass(
     if pass.verb.selects && done.affected.is_none() {
         done.affected = Some(pass.rows);
     }
-    if pass.verb.calculates || pass.verb.assigns.is_some() {
+    if pass.verb.calculates || pass.verb.assigns.is_some() || may_have_made(&pass.verb, &done) {
         return Box::pin(end_asked(session, pass, done)).await;
     }
     if done.warnings > 0 {
@@ -95,20 +95,31 @@ pub(in crate::session) async fn end_pass(
 /// Ends a statement of which its connection knows more, which has to be read before the connection serves others: how
 /// many rows it would have without its LIMIT, what it was warned of, which variables it has set.
 async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> Result<Completion> {
-    let Pass { mut channel, verb, .. } = *pass;
+    let Pass { mut channel, mut verb, columns, .. } = *pass;
+    let is_row_kept = verb.selects && columns.is_none();
     let found = match verb.calculates {
         true => warnings::found_rows(session, &mut channel.connection).await.map(Some),
         false => Ok(None),
     };
     let said = std::slice::from_mut(&mut channel);
     warnings::note_warnings(session, said, done.warnings).await;
+    let made = match may_have_made(&verb, &done) {
+        true => became(session, said, &verb).await.map(Some),
+        false => Ok(None),
+    };
     let set = match &verb.assigns {
         Some(names) => assigned::read_back(session, &mut channel.connection, names).await,
         None => Ok(()),
     };
     release::release_channel(session, channel).await;
+    verb.became = made?;
     let done = settle(session, done, &verb).await?;
     set?;
+    if is_row_kept {
+        // SELECT … INTO counts the row that it has given away, where there is one.
+        let rows = done.affected.and_then(|rows| i64::try_from(rows).ok());
+        session.place.counts_rows(rows.filter(|rows| *rows > 0).unwrap_or(-1));
+    }
     if let Some(found) = found? {
         session.place.facts_mut().found_rows = found;
     }
@@ -142,8 +153,34 @@ pub(in crate::session) async fn end_counts(
     }
     session.outbox.pass_notices(&mut channels[..said]);
     warnings::note_warnings(session, &mut channels[..said], done.warnings).await;
+    if !may_have_made(verb, &done) {
+        release::release_channels(session, channels).await;
+        return conclude(session, done, verb).await;
+    }
+    let made = became(session, &mut channels, verb).await;
     release::release_channels(session, channels).await;
-    conclude(session, done, verb).await
+    let verb = Verb { became: Some(made?), ..verb.clone() };
+    Box::pin(conclude(session, done, &verb)).await
+}
+
+/// Whether only some of the keys that were made may have become rows: others were changed instead, or passed over.
+fn may_have_made(verb: &Verb, done: &Completion) -> bool {
+    verb.made.as_ref().is_some_and(|made| done.affected != Some(made.rows))
+}
+
+/// The first of the keys that were made that has become a row, asked on the connections that have done it.
+async fn became(session: &mut Session, channels: &mut [Channel], verb: &Verb) -> Result<Became> {
+    let mut least: Option<u64> = None;
+    for channel in channels {
+        let unit = channel.connection.unit().clone();
+        let own = verb.made.iter().flat_map(|made| &made.there);
+        for there in own.filter(|there| there.unit == unit) {
+            let found = warnings::number_of(&mut channel.connection, &there.query);
+            let found = session.place.handle().taken(found).await?;
+            least = least.into_iter().chain(found).min();
+        }
+    }
+    Ok(least.map_or(Became::Nothing, Became::Row))
 }
 
 /// What is said of a table's parts is said of the table: once.
@@ -202,22 +239,21 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
             session.work.has_defined(&live);
         }
     }
-    for counted in &verb.recounts {
-        Box::pin(recounts(session, counted)).await?;
+    if !verb.recounts.is_empty() || !verb.computes.is_empty() {
+        Box::pin(count_on(session, verb)).await?;
     }
     if done.tag.is_empty() {
         done.tag = verb.tag.into();
     }
-    // An upsert that has found its row has not used the key that was made for it.
-    let is_used = verb.upserts.is_none_or(|rows| done.affected == Some(rows));
-    if let Some(key) = verb.key.filter(|_| is_used) {
+    let key = key_made(verb, &done);
+    if let Some(key) = key.or(verb.last_key.filter(|_| done.affected != Some(0))) {
         done.last_insert_id = key;
     }
     if verb.upserts.is_some() {
         find_upserted(&mut done);
     }
-    let is_told = done.last_insert_id != 0 || verb.key == Some(0) && is_used;
-    if is_told && !verb.gives_keys {
+    let is_told = done.last_insert_id != 0 || key == Some(0);
+    if is_told && (key.is_some() || !verb.gives_keys) {
         session.place.facts_mut().last_insert_id = done.last_insert_id;
     }
     let affected = done.affected.unwrap_or(0);
@@ -236,11 +272,28 @@ async fn settle(session: &mut Session, completion: Completion, verb: &Verb) -> R
     Ok(done)
 }
 
-/// A counter begins where its shards are: nobody goes on by what it was.
-async fn recounts(session: &mut Session, counted: &Counted) -> Result<()> {
+/// The key that was made for the first of the statement's rows which was not there before.
+fn key_made(verb: &Verb, done: &Completion) -> Option<u64> {
+    match verb.became {
+        Some(Became::Row(key)) => Some(key),
+        Some(Became::Nothing) => None,
+        // An upsert that has found its row has not used the key that was made for it.
+        None => verb.key.filter(|_| verb.upserts.is_none_or(|rows| done.affected == Some(rows))),
+    }
+}
+
+/// Counters begin where their shards are, and nobody goes on by what they were; or count on behind what shards have
+/// computed.
+async fn count_on(session: &mut Session, verb: &Verb) -> Result<()> {
     let Some(live) = session.place.current().cloned() else { return Ok(()) };
     let runtime = Arc::clone(&session.place.engine().inner.runtime);
-    counters::forget(&live, &*runtime, counted).await
+    for counted in &verb.recounts {
+        counters::forget(&live, &*runtime, counted).await?;
+    }
+    for counted in &verb.computes {
+        counters::catch_up(&live, &*runtime, counted).await?;
+    }
+    Ok(())
 }
 
 /// The current reply has failed: what it holds is given back, and the transaction told.
