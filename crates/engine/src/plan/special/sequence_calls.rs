@@ -15,6 +15,7 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Span, visit};
 
 use crate::plan::about::writer_of;
+use crate::plan::clock::default_values;
 use crate::plan::{labels, rewrite};
 
 use super::catalogue::tables;
@@ -476,7 +477,12 @@ pub(crate) fn wanting(
 ) -> std::result::Result<Vec<Filled>, Need> {
     let table = insert.table.name.key();
     let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
-    let InsertSource::Values { rows, .. } = &insert.source else { return Ok(Vec::new()) };
+    let is_one_of_defaults = matches!(insert.source, InsertSource::Default);
+    let written: &[InsertRow] = match &insert.source {
+        InsertSource::Values { rows, .. } => rows,
+        InsertSource::Default => &[],
+        InsertSource::Query(_) | InsertSource::Set(_) => return Ok(Vec::new()),
+    };
     let mut wanting = Vec::new();
     for (place, column) in known.iter().enumerate().filter(|(_, column)| column.auto_increment) {
         let at = match &insert.columns {
@@ -489,7 +495,10 @@ pub(crate) fn wanting(
             let value = at.and_then(|at| row.value(at, text, ctx.dialect.syntax()));
             value.is_none_or(|value| matches!(value.node, Node::Default))
         };
-        let rows: Vec<bool> = rows.iter().map(is_left).collect();
+        let rows: Vec<bool> = match is_one_of_defaults {
+            true => vec![true],
+            false => written.iter().map(is_left).collect(),
+        };
         if rows.contains(&true) {
             let (table, column) = (table.clone(), column.name.clone());
             let schema = schema(insert.table.name.span.of(text)).to_owned();
@@ -506,15 +515,15 @@ pub(crate) fn left(
     text: &str,
 ) -> std::result::Result<Vec<String>, Need> {
     let name = |table: &str, column: &str| format!("{table}_{column}_seq");
-    if let InsertSource::Values { .. } = insert.source {
+    if let InsertSource::Values { .. } | InsertSource::Default = insert.source {
         let wanting = wanting(ctx, insert, text)?;
         return Ok(wanting.iter().map(|column| name(&column.table, &column.column)).collect());
     }
     let table = insert.table.name.key();
     let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
-    let is_listed = |own: &str| match &insert.columns {
-        Some(listed) => listed.iter().any(|name| name.value.eq_ignore_ascii_case(own)),
-        None => !matches!(insert.source, InsertSource::Default),
+    let is_listed = |own: &str| {
+        let listed = insert.columns.as_ref();
+        listed.is_none_or(|all| all.iter().any(|name| name.value.eq_ignore_ascii_case(own)))
     };
     let counted = known.iter().filter(|column| column.auto_increment && !is_listed(&column.name));
     Ok(counted.map(|column| name(&table, &column.name)).collect())
@@ -530,6 +539,9 @@ pub(crate) fn filled(
     columns: &[Filled],
 ) -> Result<std::result::Result<Option<String>, Need>> {
     let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
+    if let InsertSource::Default = insert.source {
+        return Ok(Ok(one_of_defaults(ctx, stmt, columns)));
+    }
     let InsertSource::Values { rows, span } = &insert.source else { return Ok(Ok(None)) };
     let table = insert.table.name.key();
     let Some(known) = ctx.catalog.columns(&table) else { return Ok(Err(Need::Columns(table))) };
@@ -558,4 +570,16 @@ pub(crate) fn filled(
     }
     edits.replace(Span::at(insert.columns_span.end), head);
     Ok(Ok(Some(edits.apply(&stmt.text))))
+}
+
+/// The same of `DEFAULT VALUES`, which is one row.
+fn one_of_defaults(ctx: &Context<'_>, stmt: &Statement, columns: &[Filled]) -> Option<String> {
+    let span = default_values(ctx, &stmt.text).filter(|_| !columns.is_empty())?;
+    let names: Vec<String> = columns.iter().map(|one| ctx.dialect.quote(&one.column)).collect();
+    let numbers: Vec<String> =
+        columns.iter().filter_map(|one| one.numbers.first().map(i64::to_string)).collect();
+    let mut edits = Edits::default();
+    let (names, numbers) = (names.join(", "), numbers.join(", "));
+    edits.replace(span, format!("({names}) OVERRIDING SYSTEM VALUE VALUES ({numbers})"));
+    Some(edits.apply(&stmt.text))
 }
