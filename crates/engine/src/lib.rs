@@ -1,6 +1,7 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
 mod aside;
+mod asked_numbers;
 mod catalog;
 mod channels;
 mod clock;

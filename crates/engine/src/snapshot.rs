@@ -13,6 +13,7 @@ use pando_kernel::{ActualNames, ServerError, TransactionType};
 use pando_pool::Pool;
 use pando_transaction::xa::Way;
 
+use crate::asked_numbers::AskedNumbers;
 use crate::catalog::UnitCatalog;
 use crate::counters::Book;
 use crate::doubts::Doubts;
@@ -104,6 +105,8 @@ pub struct LiveDatabase {
     pub(crate) doubts: Arc<Doubts>,
     /// What was leased of the counters of its sharded tables.
     pub(crate) counters: Arc<Book>,
+    /// Whether its clients ask for numbers that servers have given.
+    pub(crate) asked_numbers: Arc<AskedNumbers>,
 }
 
 impl LiveDatabase {
@@ -139,6 +142,7 @@ impl LiveDatabase {
             together: Arc::default(),
             doubts: Arc::default(),
             counters: Arc::default(),
+            asked_numbers: Arc::default(),
         }
     }
 
@@ -220,6 +224,7 @@ impl LiveDatabase {
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
                 counters: Arc::clone(&self.counters),
+                asked_numbers: Arc::clone(&self.asked_numbers),
             })
         });
         Arc::clone(live)

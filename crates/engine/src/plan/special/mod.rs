@@ -4,6 +4,7 @@ pub(in crate::plan) mod catalogue;
 pub(crate) mod computed_set;
 pub(crate) mod counted_rows;
 pub(in crate::plan) mod do_block;
+pub(crate) mod left_numbers;
 pub(in crate::plan) mod missing;
 pub(in crate::plan) mod own_counts;
 pub(in crate::plan) mod routines;

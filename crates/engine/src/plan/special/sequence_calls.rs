@@ -65,12 +65,12 @@ pub(crate) struct Call {
     pub(crate) sets: Option<i64>,
 }
 
-/// The calls of a statement that are about sequences Pando knows of, in the order of the text. None where there is one unit only, whose connections count.
+/// The calls of a statement that are about sequences Pando knows of, in the order of the text.
 pub(crate) fn calls(
     ctx: &Context<'_>,
     stmt: &Statement,
 ) -> Result<std::result::Result<Vec<Call>, Need>> {
-    if !stmt.counts || ctx.database.units.len() < 2 || ctx.dialect.sequences().is_none() {
+    if !stmt.counts || ctx.dialect.sequences().is_none() {
         return Ok(Ok(Vec::new()));
     }
     let mut found = Vec::new();
@@ -164,8 +164,12 @@ fn named(
     }
     let home = known.get(&key).and_then(|units| units.first());
     let home = home.map(|unit| writer_of(ctx.database, Arc::clone(unit)));
+    let written = match (text(argument), dotted) {
+        (None, Some(bound)) => ctx.dialect.literal(&Value::Text(bound.to_owned())),
+        (Some(_) | None, _) => written.to_owned(),
+    };
     Ok(match home {
-        Some(home) => Some(Named { key, written: written.to_owned(), home, is_renamed: false }),
+        Some(home) => Some(Named { key, written, home, is_renamed: false }),
         None => of_first_shard(ctx, known, schema(dotted.unwrap_or_default()), key),
     })
 }
@@ -275,7 +279,7 @@ fn shard_of(
 
 /// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.
 pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
-    let words = ctx.dialect.sequences()?;
+    let words = ctx.dialect.sequences()?.of_columns()?;
     let key = |name: &str| ctx.dialect.syntax().table_key(name);
     let table = tables(ctx.database).find(|table| key(&table.name) == filled.table)?;
     let node = table.nodes.first()?;
@@ -283,7 +287,7 @@ pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
     let names = [&*node.table, &node.table.to_lowercase()].map(quoted);
     Some(Named {
         key: format!("{}_{}_seq", filled.table, filled.column),
-        written: words.counter(&names, &filled.column)?,
+        written: words.counter(&names, &filled.column),
         home: writer_of(ctx.database, Arc::clone(&node.unit)),
         is_renamed: true,
     })
@@ -315,7 +319,7 @@ pub(super) fn last_part(dotted: &str) -> String {
 }
 
 /// The name before the last one of a dotted one, as it is written and with its dot; empty where there is none.
-fn schema(dotted: &str) -> &str {
+pub(super) fn schema(dotted: &str) -> &str {
     let mut is_quoted = false;
     let mut dots = [0, 0];
     for (at, letter) in dotted.char_indices() {
@@ -506,27 +510,6 @@ pub(crate) fn wanting(
         }
     }
     Ok(wanting)
-}
-
-/// The sequences, by the names that servers give them, that count for rows of an INSERT.
-pub(crate) fn left(
-    ctx: &Context<'_>,
-    insert: &Insert,
-    text: &str,
-) -> std::result::Result<Vec<String>, Need> {
-    let name = |table: &str, column: &str| format!("{table}_{column}_seq");
-    if let InsertSource::Values { .. } | InsertSource::Default = insert.source {
-        let wanting = wanting(ctx, insert, text)?;
-        return Ok(wanting.iter().map(|column| name(&column.table, &column.column)).collect());
-    }
-    let table = insert.table.name.key();
-    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
-    let is_listed = |own: &str| {
-        let listed = insert.columns.as_ref();
-        listed.is_none_or(|all| all.iter().any(|name| name.value.eq_ignore_ascii_case(own)))
-    };
-    let counted = known.iter().filter(|column| column.auto_increment && !is_listed(&column.name));
-    Ok(counted.map(|column| name(&table, &column.name)).collect())
 }
 
 /// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.

@@ -15,6 +15,7 @@ use crate::merge::Merge;
 
 use crate::session::reply::Outbox;
 use crate::session::reply::copy_in::CopyIn;
+use crate::session::reply::counted_by_unit::Uncounted;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::turned_rows::Turning;
 
@@ -152,6 +153,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
+    /// Its unit counts for its rows, and knows the numbers.
+    pub(in crate::session) uncounted: Option<Box<Uncounted>>,
 }
 
 impl Outbox {

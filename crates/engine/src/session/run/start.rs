@@ -44,7 +44,7 @@ impl Verb {
         let Run { live, stmt, plan } = run;
         let kind = &stmt.kind;
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
-        uncounted::note_uncounted(session, live, stmt).await?;
+        let uncounted = uncounted::note_uncounted(session, run).await?;
         Ok(Self {
             gives_keys: given.first_number == 0
                 && insert_keys::gives_keys(session, live, stmt, given).await?,
@@ -61,6 +61,7 @@ impl Verb {
             calculates: matches!(kind, Kind::Select(query) if plan::counts_found(query)),
             assigns: plan.assigns.clone(),
             unread: plan::is_unread(kind),
+            uncounted,
         })
     }
 }

@@ -17,7 +17,7 @@ use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Pass, Reply, Verb};
-use crate::session::reply::{assigned, warnings};
+use crate::session::reply::{assigned, counted_by_unit, warnings};
 use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::{End, Opened, deadlock, definition, end};
 
@@ -66,7 +66,7 @@ pub(in crate::session) async fn end_pass(
     if pass.verb.selects && done.affected.is_none() {
         done.affected = Some(pass.rows);
     }
-    if pass.verb.calculates || pass.verb.assigns.is_some() {
+    if pass.verb.calculates || pass.verb.assigns.is_some() || pass.verb.uncounted.is_some() {
         return Box::pin(end_asked(session, pass, done)).await;
     }
     if done.warnings > 0 {
@@ -93,7 +93,8 @@ pub(in crate::session) async fn end_pass(
 }
 
 /// Ends a statement of which its connection knows more, which has to be read before the connection serves others: how
-/// many rows it would have without its LIMIT, what it was warned of, which variables it has set.
+/// many rows it would have without its LIMIT, what it was warned of, which variables it has set, which numbers its rows
+/// were given.
 async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> Result<Completion> {
     let Pass { mut channel, verb, .. } = *pass;
     let found = match verb.calculates {
@@ -106,6 +107,11 @@ async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> 
         Some(names) => assigned::read_back(session, &mut channel.connection, names).await,
         None => Ok(()),
     };
+    // Where no row was written its numbers may be another session's.
+    let has_written = done.affected.is_some_and(|rows| rows > 0);
+    if let Some(uncounted) = verb.uncounted.as_deref().filter(|_| has_written) {
+        counted_by_unit::keep(session, &mut channel.connection, uncounted).await;
+    }
     release::release_channel(session, channel).await;
     let done = settle(session, done, &verb).await?;
     set?;
