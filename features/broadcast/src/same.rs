@@ -11,6 +11,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Fold, visit};
 
+use crate::passed_over;
 use crate::pinned::{Pinned, pinned};
 
 /// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
@@ -91,6 +92,8 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             // Described it may be whole; run, its first rows are locked one after the other.
             if query.limit.is_some() && !ctx.session.describes {
                 unlimited(ctx, stmt, "SELECT … FOR UPDATE", route)?;
+            } else if passed_over::is_meant(query, &stmt.text) && !ctx.session.describes {
+                passed_over::row_by_row(ctx, stmt, route)?;
             }
             if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {
                 return steady(ctx, &stmt.kind);

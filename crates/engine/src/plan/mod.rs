@@ -52,7 +52,7 @@ use special::{missing, own_counts, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
 pub(crate) use steps::insert_select::taken;
-pub(crate) use steps::locked_rows::Bound;
+pub(crate) use steps::locked_rows::{Bound, Home, passes_over_locked};
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
 pub(crate) use steps::server_calls::{ServerArgument, ServerCall};
 pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};

@@ -11,14 +11,14 @@ use pando_kernel::{Columns, TransactionType, Value};
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
-use crate::plan::{Bound, LockedRows};
+use crate::plan::{Bound, Home, LockedRows};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, on_units};
 use crate::session::steps::frame;
-use crate::session::steps::frame::{Stepped, changed_meanwhile};
+use crate::session::steps::frame::{Step, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
 use crate::session::transaction::units;
 
@@ -62,7 +62,9 @@ pub(in crate::session) fn may_step(
     kind != TransactionType::Base
         && !is_null(parts.count)
         && !parts.offset.is_some_and(is_null)
-        && (live.database.dialect.error_fails_transaction() || transaction.is_fresh())
+        && (live.database.dialect.error_fails_transaction()
+            || transaction.is_fresh()
+            || parts.home.is_some())
 }
 
 async fn all_rows(
@@ -105,6 +107,10 @@ pub(in crate::session) async fn read_locked(
     let offset = parts.offset.map_or(Ok(0), |bound| number(given, "OFFSET", bound))?;
     let mut page = first_page(given, parts)?;
     let wanted = page - SPARE;
+    if parts.home.is_some() {
+        // They are locked as they are read.
+        page = wanted;
+    }
     let none = parts.row(None);
     let mut notices = frame::read_step(session, live, &none, reading.clone(), take).await?;
     let (mut tried, mut locked) = (HashSet::new(), 0);
@@ -178,8 +184,16 @@ async fn candidates(
             if bytes > limit { Err(too_much(limit)) } else { Ok(()) }
         })
     };
-    let text = format!("{}{}", parts.candidates, page.min(i64::MAX.unsigned_abs()));
-    frame::read_step(session, live, &text, reading, &mut take).await?;
+    let mut text = format!("{}{}", parts.candidates, page.min(i64::MAX.unsigned_abs()));
+    match &parts.home {
+        None => frame::read_step(session, live, &text, reading, &mut take).await?,
+        Some(Home { unit, lock }) => {
+            text.push(' ');
+            text.push_str(lock);
+            frame::read_step_at(session, Step { live, text: &text, unit }, reading, &mut take)
+                .await?
+        }
+    };
     Ok(keys)
 }
 
