@@ -47,7 +47,7 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
 pub(crate) use special::temporary::unit_for;
-pub(crate) use special::{computed_set, counted_rows, left_numbers, sequence_calls};
+pub(crate) use special::{computed_set, counted_rows, left_numbers, sequence_calls, unique_parts};
 use special::{missing, own_counts, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;

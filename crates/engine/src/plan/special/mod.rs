@@ -14,3 +14,4 @@ pub(in crate::plan) mod sequences;
 pub(in crate::plan) mod several_tables;
 pub(in crate::plan) mod tell_calls;
 pub(in crate::plan) mod temporary;
+pub(crate) mod unique_parts;

@@ -153,6 +153,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
+    /// What whoever defines it is told besides.
+    pub(in crate::session) caution: Option<String>,
     /// Its unit counts for its rows, and knows the numbers.
     pub(in crate::session) uncounted: Option<Box<Uncounted>>,
 }

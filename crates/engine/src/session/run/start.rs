@@ -30,7 +30,7 @@ use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
 use crate::session::run::{
-    connect, counted_tables, early_release, insert_keys, oids, uncounted,
+    connect, context, counted_tables, early_release, insert_keys, oids, uncounted,
 };
 
 impl Verb {
@@ -63,6 +63,12 @@ impl Verb {
             calculates: matches!(kind, Kind::Select(query) if plan::counts_found(query)),
             assigns: plan.assigns.clone(),
             unread: plan::is_unread(kind),
+            caution: match defines {
+                true => context::in_context(session, live, None, |ctx| {
+                    plan::unique_parts::told(ctx, stmt)
+                }),
+                false => None,
+            },
             uncounted,
         })
     }

@@ -149,6 +149,10 @@ pub(in crate::session) async fn end_counts(
     session.outbox.pass_notices(&mut channels[..said]);
     warnings::note_warnings(session, &mut channels[..said], done.warnings).await;
     release::release_channels(session, channels).await;
+    let mut done = done;
+    if let Some(caution) = &verb.caution {
+        warnings::note_caution(session, &mut done, caution);
+    }
     conclude(session, done, verb).await
 }
 
