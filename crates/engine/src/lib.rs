@@ -15,6 +15,7 @@ mod handle;
 mod homes;
 mod house;
 mod lingering;
+mod locked_keys;
 pub mod merge;
 mod oids;
 mod own_columns;

@@ -17,6 +17,7 @@ use crate::asked_numbers::AskedNumbers;
 use crate::catalog::UnitCatalog;
 use crate::counters::Book;
 use crate::doubts::Doubts;
+use crate::locked_keys::LockedKeys;
 use crate::templates::{self, Templates};
 
 /// One configuration of the whole engine. Immutable; a change publishes a new one.
@@ -105,6 +106,8 @@ pub struct LiveDatabase {
     pub(crate) doubts: Arc<Doubts>,
     /// What was leased of the counters of its sharded tables.
     pub(crate) counters: Arc<Book>,
+    /// Rows that its transactions have locked one by one.
+    pub(crate) locked_keys: Arc<LockedKeys>,
     /// Whether its clients ask for numbers that servers have given.
     pub(crate) asked_numbers: Arc<AskedNumbers>,
 }
@@ -142,6 +145,7 @@ impl LiveDatabase {
             together: Arc::default(),
             doubts: Arc::default(),
             counters: Arc::default(),
+            locked_keys: Arc::default(),
             asked_numbers: Arc::default(),
         }
     }
@@ -224,6 +228,7 @@ impl LiveDatabase {
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
                 counters: Arc::clone(&self.counters),
+                locked_keys: Arc::clone(&self.locked_keys),
                 asked_numbers: Arc::clone(&self.asked_numbers),
             })
         });

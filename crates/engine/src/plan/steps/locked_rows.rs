@@ -24,6 +24,10 @@ use crate::plan::special::catalogue::tables;
 pub struct LockedRows {
     /// What reads the keys of candidates, up to its LIMIT.
     pub(crate) candidates: String,
+    /// The table's key.
+    pub(crate) table: String,
+    /// It locks rows against everybody, and passes over those that are locked.
+    pub(crate) passes_over: bool,
     /// The copy of a broadcast table whose rows decide.
     pub(crate) home: Option<Home>,
     /// Which of the statement's parameters that takes.
@@ -114,6 +118,13 @@ pub(crate) fn passes_over_locked(stmt: &Statement) -> bool {
     })
 }
 
+/// FOR UPDATE without less, as FOR NO KEY UPDATE.
+fn is_for_update(clause: &str) -> bool {
+    let mut words = clause.split_whitespace();
+    let mut is_next = |word: &str| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word));
+    is_next("for") && is_next("update")
+}
+
 /// The first copy of a broadcast table: whoever locks first rows of it does so there first. `None` for other tables,
 /// and where columns are stored otherwise than the query names them.
 fn first_copy(ctx: &Context<'_>, logic: &str) -> Option<UnitName> {
@@ -200,6 +211,9 @@ pub(in crate::plan) fn take_apart(
     };
     Ok(Ok(Some(LockedRows {
         candidates,
+        table: logic,
+        passes_over: skips
+            && query.lock.as_ref().is_some_and(|lock| is_for_update(text(lock.span))),
         home,
         candidate_parameters: own(&|span| read.iter().any(|outer| within(span, outer))),
         count,

@@ -11,6 +11,7 @@ use pando_kernel::{Columns, TransactionType, Value};
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
+use crate::locked_keys::{Key, Row};
 use crate::plan::{Bound, Home, LockedRows};
 use crate::snapshot::LiveDatabase;
 
@@ -111,8 +112,10 @@ pub(in crate::session) async fn read_locked(
         // They are locked as they are read.
         page = wanted;
     }
-    let none = parts.row(None);
-    let mut notices = frame::read_step(session, live, &none, reading.clone(), take).await?;
+    if parts.passes_over {
+        page = page.saturating_add(live.locked_keys.count(&parts.table));
+    }
+    let (mut notices, mut are_told) = (Vec::new(), false);
     let (mut tried, mut locked) = (HashSet::new(), 0);
     while locked < wanted {
         let keys = candidates(session, live, given, parts, page).await?;
@@ -121,14 +124,18 @@ pub(in crate::session) async fn read_locked(
             if locked == wanted {
                 break;
             }
-            if tried.contains(&key) {
+            if tried.contains(&key) || parts.passes_over && is_others(session, live, parts, &key) {
                 continue;
             }
             let text = parts.row(Some(&key));
-            tried.insert(key);
             let mut found = 0;
             let mut pass = |columns: &Columns, rows: Option<&Rows>| {
-                let Some(rows) = rows else { return Ok(()) };
+                let Some(rows) = rows else {
+                    return match std::mem::replace(&mut are_told, true) {
+                        true => Ok(()),
+                        false => take(columns, None),
+                    };
+                };
                 found += u64::from(rows.count);
                 if locked < offset { Ok(()) } else { take(columns, Some(rows)) }
             };
@@ -138,6 +145,12 @@ pub(in crate::session) async fn read_locked(
                 // A key that stands on two shards.
                 return Err(changed_meanwhile());
             }
+            if found == 1 && parts.passes_over && !session.work.is_idle() {
+                let now = session.place.engine().inner.runtime.now();
+                let row = Row { table: &parts.table, key: &key, now };
+                session.work.held_keys(&live.locked_keys).hold(row);
+            }
+            tried.insert(key);
             locked += found;
         }
         if is_all {
@@ -145,7 +158,18 @@ pub(in crate::session) async fn read_locked(
         }
         page = page.saturating_mul(2);
     }
+    if !are_told {
+        let none = parts.row(None);
+        notices.extend(frame::read_step(session, live, &none, reading, take).await?);
+    }
     Ok(notices)
+}
+
+/// Whether another session of this process has locked a row.
+fn is_others(session: &mut Session, live: &LiveDatabase, parts: &LockedRows, key: &Key) -> bool {
+    let now = session.place.engine().inner.runtime.now();
+    let own = session.work.held_keys(&live.locked_keys);
+    live.locked_keys.are_others(Row { table: &parts.table, key, now }, own)
 }
 
 /// How many candidates are read at first.

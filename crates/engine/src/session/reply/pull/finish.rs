@@ -263,6 +263,7 @@ pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) 
 /// A statement has failed; its connections are already home.
 pub(in crate::session) async fn fail_statement(session: &mut Session, error: Error) -> Error {
     session.outbox.forget_rest();
+    session.work.forget_held_keys();
     let error = session.place.in_logic_names(error);
     warnings::note_error(session, &error);
     session.place.counts_rows(-1);
