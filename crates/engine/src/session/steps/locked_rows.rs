@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
@@ -11,7 +12,7 @@ use pando_kernel::{Columns, TransactionType, Value};
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
-use crate::locked_keys::{Key, Row};
+use crate::locked_keys::{Key, Known, Row};
 use crate::plan::{Bound, Home, LockedRows};
 use crate::snapshot::LiveDatabase;
 
@@ -25,6 +26,8 @@ use crate::session::transaction::units;
 
 /// Candidates that are read at first beyond the rows that are wanted: others may have locked some.
 const SPARE: u64 = 16;
+/// How often candidates are read before each that is left is tried, whatever is known of others.
+const ROUNDS: u32 = 20;
 
 /// Runs the query.
 pub(in crate::session) async fn start_locked_rows(
@@ -117,15 +120,29 @@ pub(in crate::session) async fn read_locked(
     }
     let (mut notices, mut are_told) = (Vec::new(), false);
     let (mut tried, mut locked) = (HashSet::new(), 0);
+    let mut rounds = 0;
     while locked < wanted {
+        rounds += 1;
+        let read = session.place.engine().inner.runtime.now();
         let keys = candidates(session, live, given, parts, page).await?;
         let is_all = (keys.len() as u64) < page;
+        let mut may_be_free = false;
         for key in keys {
             if locked == wanted {
                 break;
             }
-            if tried.contains(&key) || parts.passes_over && is_others(session, live, parts, &key) {
+            if tried.contains(&key) {
                 continue;
+            }
+            if parts.passes_over && rounds <= ROUNDS {
+                match of_others(session, live, parts, Asked { key: &key, read }) {
+                    Known::Locked => continue,
+                    Known::WasLocked => {
+                        may_be_free = true;
+                        continue;
+                    }
+                    Known::Nothing => {}
+                }
             }
             let text = parts.row(Some(&key));
             let mut found = 0;
@@ -153,10 +170,12 @@ pub(in crate::session) async fn read_locked(
             tried.insert(key);
             locked += found;
         }
-        if is_all {
-            break;
+        match (may_be_free, is_all) {
+            // They are read anew, as they are now.
+            (true, _) => {}
+            (false, true) => break,
+            (false, false) => page = page.saturating_mul(2),
         }
-        page = page.saturating_mul(2);
     }
     if !are_told {
         let none = parts.row(None);
@@ -165,11 +184,24 @@ pub(in crate::session) async fn read_locked(
     Ok(notices)
 }
 
-/// Whether another session of this process has locked a row.
-fn is_others(session: &mut Session, live: &LiveDatabase, parts: &LockedRows, key: &Key) -> bool {
+/// A candidate, and when it was read.
+#[derive(Debug, Clone, Copy)]
+struct Asked<'a> {
+    key: &'a Key,
+    read: Instant,
+}
+
+/// What is known of other sessions of this process that have locked a row.
+fn of_others(
+    session: &mut Session,
+    live: &LiveDatabase,
+    parts: &LockedRows,
+    asked: Asked<'_>,
+) -> Known {
+    let Asked { key, read } = asked;
     let now = session.place.engine().inner.runtime.now();
     let own = session.work.held_keys(&live.locked_keys);
-    live.locked_keys.are_others(Row { table: &parts.table, key, now }, own)
+    live.locked_keys.of_others(Row { table: &parts.table, key, now }, own, read)
 }
 
 /// How many candidates are read at first.
