@@ -3,6 +3,7 @@ outside, over several units and over one."""
 import threading
 
 from plain.house import ERRORS, GLOBAL, Pando, case, has, reset, sources
+from shop import refused
 
 ROUNDS, CLIENTS = 40, 6
 
@@ -70,6 +71,14 @@ def told(units):
             number, last = client.value("select currval('one_id_seq')"), client.value("select lastval()")
             assert client.value("select max(id) from one") == number and client.value("select max(id) from noted") == last
             client.query(end)
+    if units == 1:
+        with case("a-default-that-asks-another-sequence-is-not-taken-for-the-last"):
+            client.query("create sequence numbers")
+            client.query("create table other (id bigint default nextval('numbers'), n int)")
+            assert client.value("select nextval('numbers')") == "1"
+            client.query("insert into other (n) values (1)")
+            assert client.value("select lastval()") == "2"
+            assert refused(client, "select currval('numbers')").code == "0A000"
     pando.stop(f"last-numbers-stop-{units}")
 
 

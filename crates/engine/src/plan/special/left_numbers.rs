@@ -14,6 +14,8 @@ pub(crate) struct Left {
     pub(crate) key: String,
     /// What names it in a statement; NULL there where the column has none of its own.
     pub(crate) named_by: Option<String>,
+    /// There is a sequence of this name: the column does not count by one of another name.
+    pub(crate) is_found: bool,
 }
 
 /// The sequences that count for rows of an INSERT.
@@ -28,7 +30,9 @@ pub(crate) fn left(
         let name = format!("{schema}{}", ctx.dialect.quote(&table));
         let words = ctx.dialect.sequences().and_then(Sequences::of_columns);
         let named_by = words.map(|words| words.counter(&[name], column));
-        Left { key: format!("{table}_{column}_seq"), named_by }
+        let key = format!("{table}_{column}_seq");
+        let is_found = ctx.catalog.sequences().is_some_and(|known| known.contains_key(&key));
+        Left { key, named_by, is_found }
     };
     if let InsertSource::Values { .. } | InsertSource::Default = insert.source {
         let wanting = wanting(ctx, insert, text)?;

@@ -70,7 +70,11 @@ pub(crate) fn calls(
     ctx: &Context<'_>,
     stmt: &Statement,
 ) -> Result<std::result::Result<Vec<Call>, Need>> {
-    if !stmt.counts || ctx.dialect.sequences().is_none() {
+    let Some(words) = ctx.dialect.sequences().filter(|_| stmt.counts) else {
+        return Ok(Ok(Vec::new()));
+    };
+    // What defaults take of sequences in one place is noted of counted columns alone.
+    if ctx.database.units.len() < 2 && words.of_columns().is_none() {
         return Ok(Ok(Vec::new()));
     }
     let mut found = Vec::new();

@@ -37,6 +37,9 @@ pub(in crate::session) async fn note_uncounted(
         Ok(plan::left_numbers::left(ctx, insert, &stmt.text))
     });
     let left = Box::pin(left).await?;
+    if left.iter().any(|left| !left.is_found) {
+        session.settings.sequence_values_mut().doubt(&live.database.name);
+    }
     for left in &left {
         session.settings.sequence_values_mut().give(&live.database.name, &left.key, None);
     }

@@ -83,6 +83,15 @@ impl SequenceValues {
         self.last.as_ref().is_some_and(|last| last.of.0 == database && last.of.1 == sequence)
     }
 
+    /// A server may have given numbers of any sequence.
+    pub(in crate::session) fn doubt(&mut self, database: &str) {
+        for ((own, _), known) in &mut self.told {
+            if own == database {
+                *known = Current::Unseen;
+            }
+        }
+    }
+
     /// It inserts rows, which storage units may count. Returns whether it was told any number before.
     pub(in crate::session) fn inserts(&mut self) -> bool {
         self.has_inserted = true;
