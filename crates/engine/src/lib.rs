@@ -1,6 +1,7 @@
 //! The straight line: plan, execute, merge. Names no feature and no vendor, opens no socket.
 
 mod aside;
+mod asked_numbers;
 mod catalog;
 mod channels;
 mod clock;
@@ -14,6 +15,7 @@ mod handle;
 mod homes;
 mod house;
 mod lingering;
+mod locked_keys;
 pub mod merge;
 mod oids;
 mod own_columns;

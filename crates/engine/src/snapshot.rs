@@ -13,9 +13,11 @@ use pando_kernel::{ActualNames, ServerError, TransactionType};
 use pando_pool::Pool;
 use pando_transaction::xa::Way;
 
+use crate::asked_numbers::AskedNumbers;
 use crate::catalog::UnitCatalog;
 use crate::counters::Book;
 use crate::doubts::Doubts;
+use crate::locked_keys::LockedKeys;
 use crate::templates::{self, Templates};
 
 /// One configuration of the whole engine. Immutable; a change publishes a new one.
@@ -104,6 +106,10 @@ pub struct LiveDatabase {
     pub(crate) doubts: Arc<Doubts>,
     /// What was leased of the counters of its sharded tables.
     pub(crate) counters: Arc<Book>,
+    /// Rows that its transactions have locked one by one.
+    pub(crate) locked_keys: Arc<LockedKeys>,
+    /// Whether its clients ask for numbers that servers have given.
+    pub(crate) asked_numbers: Arc<AskedNumbers>,
 }
 
 impl LiveDatabase {
@@ -139,6 +145,8 @@ impl LiveDatabase {
             together: Arc::default(),
             doubts: Arc::default(),
             counters: Arc::default(),
+            locked_keys: Arc::default(),
+            asked_numbers: Arc::default(),
         }
     }
 
@@ -220,6 +228,8 @@ impl LiveDatabase {
                 together: Arc::clone(&self.together),
                 doubts: Arc::clone(&self.doubts),
                 counters: Arc::clone(&self.counters),
+                locked_keys: Arc::clone(&self.locked_keys),
+                asked_numbers: Arc::clone(&self.asked_numbers),
             })
         });
         Arc::clone(live)

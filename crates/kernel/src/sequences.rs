@@ -45,9 +45,8 @@ pub trait Sequences: Send + Sync + Debug {
         None
     }
 
-    /// What names the sequence that counts a column of an actual table, in the place of a sequence's name: NULL where none does. The table has the first of
-    /// these names that there is. `None` where columns are not counted by sequences.
-    fn counter(&self, _tables: &[String], _column: &str) -> Option<String> {
+    /// How columns are counted where servers count them by sequences; `None` where they do not.
+    fn of_columns(&self) -> Option<&dyn ColumnSequences> {
         None
     }
 
@@ -62,4 +61,15 @@ pub trait Sequences: Send + Sync + Debug {
     /// # Errors
     /// `Server` where the family's servers refuse that.
     fn untold(&self, sequence: Option<&str>) -> Result<String>;
+}
+
+/// How a family's servers count columns by sequences.
+pub trait ColumnSequences: Send + Sync + Debug {
+    /// What names the sequence that counts a column of an actual table, in the place of a sequence's name: NULL where
+    /// none does. The table has the first of these names that there is.
+    fn counter(&self, tables: &[String], column: &str) -> String;
+
+    /// An expression for the number that the connection was told last, by this sequence or by whichever; an error of the
+    /// server where it was told none.
+    fn current(&self, sequence: Option<&str>) -> String;
 }

@@ -1,6 +1,7 @@
 //! Broadcast tables: the same rows in every storage unit, so that every join with them stays in one unit.
 
 mod listed;
+mod passed_over;
 mod pinned;
 mod replicated;
 mod route;

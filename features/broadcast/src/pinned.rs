@@ -25,6 +25,9 @@ pub(crate) fn pinned(ctx: &Context<'_>, stmt: &Statement) -> Pinned {
     };
     let mut conditions = Vec::new();
     conjuncts(filter, &mut conditions);
+    if conditions.iter().any(|one| is_never(one)) {
+        return Pinned::Yes;
+    }
     let mut keys = columns.iter().filter(|column| column.primary_key).peekable();
     let has_key = keys.peek().is_some();
     let fits = |key: &TableColumn| conditions.iter().any(|one| equals(ctx, key, one));
@@ -63,6 +66,15 @@ fn conjuncts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     } else {
         out.push(expr);
     }
+}
+
+/// Whether a condition compares two numbers that differ: no row fits it.
+fn is_never(condition: &Expr) -> bool {
+    let Node::Binary { op: BinaryOp::Equal, left, right } = &condition.node else { return false };
+    let number = |expr: &Expr| {
+        if let Node::Literal(Literal::Integer(number)) = expr.node { Some(number) } else { None }
+    };
+    number(left).zip(number(right)).is_some_and(|(left, right)| left != right)
 }
 
 /// Whether a condition is that the key equals a value that one row alone can have.

@@ -9,7 +9,7 @@ use pando_sql::ast::{CopyDirection, Cursor, Kind, QueryBody, Statement};
 use pando_sql::visit;
 
 use crate::rule::Rule;
-use crate::{replicated, same};
+use crate::{passed_over, replicated, same};
 
 pub(crate) fn route(
     rule: &Rule,
@@ -67,6 +67,9 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     let several = units.targets.len() > 1 && units.spread == Spread::Gather;
     if rule.is_empty() && !several {
         return Ok(());
+    }
+    if rule.places.len() > 1 {
+        passed_over::beside_others(rule, stmt)?;
     }
     let written = visit::written(&stmt.kind);
     let everywhere = rule.places.len() == 1;

@@ -11,6 +11,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Fold, visit};
 
+use crate::passed_over;
 use crate::pinned::{Pinned, pinned};
 
 /// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
@@ -91,6 +92,8 @@ pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> R
             // Described it may be whole; run, its first rows are locked one after the other.
             if query.limit.is_some() && !ctx.session.describes {
                 unlimited(ctx, stmt, "SELECT … FOR UPDATE", route)?;
+            } else if passed_over::is_meant(query, &stmt.text) && !ctx.session.describes {
+                passed_over::row_by_row(ctx, stmt, route)?;
             }
             if query.with.iter().any(|cte| !matches!(*cte.body, Kind::Select(_))) {
                 return steady(ctx, &stmt.kind);
@@ -219,7 +222,8 @@ fn volatile(expr: &Expr) -> Option<String> {
     (VOLATILE.binary_search(&name.as_str()).is_ok() && !converts).then_some(name)
 }
 
-/// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once.
+/// A key that each copy's server counts up by itself drifts as soon as two sessions insert at once: all copies are told
+/// the numbers.
 fn generated(ctx: &Context<'_>, insert: &Insert, text: &str, route: &mut Route) -> Result<()> {
     let Some(table) = insert.table.name.parts.last() else { return Ok(()) };
     let table = table.key();
@@ -237,8 +241,18 @@ fn generated(ctx: &Context<'_>, insert: &Insert, text: &str, route: &mut Route) 
             }
             None => Some(at),
         };
+        if counts_queried(ctx, insert, at) {
+            return Err(Error::spans_shards(
+                30001,
+                format!(
+                    "each copy of the broadcast table `{table}` would generate `{}` for the rows of a query by itself",
+                    column.name
+                ),
+                "read the rows first, and insert them with VALUES",
+            ));
+        }
         if !is_given(ctx, insert, text, at, &column.name) {
-            return Err(Error::unsupported(
+            return Err(Error::uncounted(
                 30001,
                 format!(
                     "each copy of the broadcast table `{table}` would generate `{}` by itself",
@@ -249,6 +263,14 @@ fn generated(ctx: &Context<'_>, insert: &Insert, text: &str, route: &mut Route) 
         }
     }
     Ok(())
+}
+
+/// Whether a query's rows leave the column at `at` of the column list to be counted. What they bring for it moves the
+/// counter where servers count by tables, and only who reads them knows it.
+fn counts_queried(ctx: &Context<'_>, insert: &Insert, at: Option<usize>) -> bool {
+    let InsertSource::Query(query) = &insert.source else { return false };
+    let is_of_rows = matches!(query.body, QueryBody::Select(_) | QueryBody::Set { .. });
+    is_of_rows && (at.is_none() || pando_kernel::counters::of(ctx.dialect).is_some())
 }
 
 /// Whether every inserted row has a value for the column at `at` of the column list.
@@ -276,15 +298,19 @@ fn is_given(ctx: &Context<'_>, insert: &Insert, text: &str, at: Option<usize>, n
     }
 }
 
+/// MySQL counts up at 0, too, unless it is told not to.
+fn keeps_zero(ctx: &Context<'_>) -> bool {
+    ctx.dialect.syntax().fold == Fold::Lower || ctx.session.keeps_zero
+}
+
 fn is_value(ctx: &Context<'_>, value: &Expr) -> bool {
     match &value.node {
         Node::Default | Node::Literal(Literal::Null) => false,
-        // MySQL counts up at 0, too.
-        Node::Literal(Literal::Integer(0)) => ctx.dialect.syntax().fold == Fold::Lower,
+        Node::Literal(Literal::Integer(0)) => keeps_zero(ctx),
         Node::Parameter(index) => ctx.parameter(*index).is_none_or(|value| match value {
             Value::Null => false,
-            Value::Int(0) | Value::UInt(0) => ctx.dialect.syntax().fold == Fold::Lower,
-            Value::Text(text) => text.trim() != "0" || ctx.dialect.syntax().fold == Fold::Lower,
+            Value::Int(0) | Value::UInt(0) => keeps_zero(ctx),
+            Value::Text(text) => text.trim() != "0" || keeps_zero(ctx),
             Value::Bool(_)
             | Value::Int(_)
             | Value::UInt(_)

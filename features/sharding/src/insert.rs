@@ -11,6 +11,7 @@ use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertRow, InsertSource, Node};
 use pando_sql::{Edits, Fold};
 
+use crate::arbiter;
 use crate::asked::Asked;
 use crate::domain::Domain;
 use crate::found::{Found, spans_shards, unsupported};
@@ -76,6 +77,7 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
             "read the rows first, then insert them",
         ));
     };
+    arbiter::finds_its_rows(ctx, stmt, table, insert)?;
     let rows = match read(ctx, table, insert)? {
         Ok(rows) => rows,
         Err(need) => return Ok(Found::Needs(need)),

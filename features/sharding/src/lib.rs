@@ -2,6 +2,7 @@
 
 pub mod algorithm;
 mod altered;
+mod arbiter;
 mod asked;
 mod binding;
 mod captured;

@@ -102,5 +102,37 @@ def workers(family, pando):
         assert client.query("select count(*) from fresh where n <> 1") == [["0"]]
 
 
+def copies(family, pando):
+    """Rows of a broadcast table, of which a query that joins them with others locks one copy."""
+    one, other = pando.client(family, "shop"), pando.client(family, "shop")
+    one.query("create table copied (id bigint primary key, code varchar(9) not null unique)")
+    one.query("insert into copied (id, code) values (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')")
+    with case(f"{family}-a-row-that-is-locked-in-one-copy-is-passed-over"):
+        for id in (1, 2):
+            one.query("begin")
+            assert one.query(f"select t.id from t join copied on copied.id = t.id where t.id = {id} for update") == [[str(id)]]
+            other.query("begin")
+            assert other.query(f"select id from copied where id = {id} for update skip locked") == []
+            got = other.query("select id from copied order by id limit 2 for update skip locked")
+            assert got == [[str(free)] for free in (1, 2, 3) if free != id], got
+            other.query("rollback")
+            one.query("rollback")
+    with case(f"{family}-first-rows-of-copies-are-locked-behind-a-read"):
+        one.query("begin")
+        assert len(one.query("select id from copied")) == 4
+        assert one.query("select id from copied where code = 'a' limit 21 for update") == [["1"]]
+        other.query("begin")
+        assert other.query("select id from copied order by id limit 2 for update skip locked") == [["2"], ["3"]]
+        assert one.query("select id from copied order by id limit 2 for update skip locked") == [["1"], ["4"]]
+        other.query("rollback")
+        one.query("rollback")
+    with case(f"{family}-what-copies-cannot-agree-on-is-refused"):
+        for sql in ("select id from copied for update skip locked",
+                    "select t.id from t join copied on copied.id = t.id where t.id = 1 for update skip locked"):
+            assert refused(one, sql).code in ("0A000", 30001), sql
+    one.close()
+    other.close()
+
+
 def main():
-    each(FAMILIES, queue, workers)
+    each(FAMILIES, queue, workers, copies)

@@ -1,6 +1,6 @@
 //! SELECT … FOR UPDATE: the rows' keys come with them.
 
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::undo::Telling;
 use pando_sql::Span;
 use pando_sql::ast::{Distinct, Node, Query, QueryBody, SelectItem};
@@ -12,6 +12,13 @@ use crate::lock::Keys;
 
 pub(super) fn work(about: &About<'_>, query: &Query, telling: Telling) -> Result<Work> {
     let table = locked(query)?;
+    if query.lock.as_ref().is_some_and(|lock| passes_over(lock.span.of(&about.stmt.text))) {
+        return Err(Error::unsupported(
+            30001,
+            "rows that others hold are waited for in a BASE transaction, and not passed over by SKIP LOCKED",
+            "run it outside, or in a LOCAL or XA transaction",
+        ));
+    }
     let QueryBody::Select(select) = &query.body else {
         return Err(refused("FOR UPDATE of a set operation"));
     };
@@ -33,6 +40,10 @@ pub(super) fn work(about: &About<'_>, query: &Query, telling: Telling) -> Result
     let end = about.stmt.text.len() as u32;
     writer.copy(Span::new(0, at)).add(lead).add(&items).copy(Span::new(at, end));
     Ok(Work::Locking { text: writer.finish(), more, keys })
+}
+
+fn passes_over(clause: &str) -> bool {
+    clause.split_whitespace().any(|word| word.eq_ignore_ascii_case("skip"))
 }
 
 fn aggregates(items: &[SelectItem]) -> bool {

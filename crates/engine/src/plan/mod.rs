@@ -48,12 +48,14 @@ pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::{figures_questions, shown_at};
 pub(crate) use special::temporary::unit_for;
-pub(crate) use special::{computed_set, counted_rows, counted_sets, sequence_calls};
+pub(crate) use special::{
+    computed_set, counted_rows, counted_sets, left_numbers, sequence_calls, unique_parts,
+};
 use special::{missing, own_counts, tell_calls, temporary};
 pub(crate) use steps::chosen_rows::{Answer, Choice};
 pub(crate) use steps::in_steps;
 pub(crate) use steps::insert_select::taken;
-pub(crate) use steps::locked_rows::Bound;
+pub(crate) use steps::locked_rows::{Bound, Home, passes_over_locked};
 pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
 pub(crate) use steps::server_calls::{ServerArgument, ServerCall};
 pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};

@@ -1,7 +1,7 @@
 //! Numbers of PostgreSQL's sequences. <https://www.postgresql.org/docs/current/functions-sequence.html>
 
 use pando_kernel::error::{ErrorKind, Result, ServerError};
-use pando_kernel::sequences::{Afresh, Draw, Sequences, Stands};
+use pando_kernel::sequences::{Afresh, ColumnSequences, Draw, Sequences, Stands};
 
 use super::{Postgres, text_literal};
 
@@ -38,14 +38,8 @@ impl Sequences for Postgres {
         ))
     }
 
-    fn counter(&self, tables: &[String], column: &str) -> Option<String> {
-        let find = |name: &String| format!("pg_catalog.to_regclass({})", text_literal(name));
-        let tables: Vec<String> = tables.iter().map(find).collect();
-        Some(format!(
-            "pg_catalog.pg_get_serial_sequence(coalesce({})::text, {})",
-            tables.join(", "),
-            text_literal(column)
-        ))
+    fn of_columns(&self) -> Option<&dyn ColumnSequences> {
+        Some(self)
     }
 
     fn untold(&self, sequence: Option<&str>) -> Result<String> {
@@ -63,5 +57,24 @@ impl Sequences for Postgres {
             fields: Vec::new(),
         }))
         .into())
+    }
+}
+
+impl ColumnSequences for Postgres {
+    fn counter(&self, tables: &[String], column: &str) -> String {
+        let find = |name: &String| format!("pg_catalog.to_regclass({})", text_literal(name));
+        let tables: Vec<String> = tables.iter().map(find).collect();
+        format!(
+            "pg_catalog.pg_get_serial_sequence(coalesce({})::text, {})",
+            tables.join(", "),
+            text_literal(column)
+        )
+    }
+
+    fn current(&self, sequence: Option<&str>) -> String {
+        match sequence {
+            Some(sequence) => format!("pg_catalog.currval({sequence})"),
+            None => "pg_catalog.lastval()".to_owned(),
+        }
     }
 }

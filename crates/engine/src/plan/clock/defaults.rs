@@ -227,7 +227,7 @@ fn queried(query: &Query, further: &str, edits: &mut Edits) -> bool {
 }
 
 /// Where `DEFAULT VALUES` stands.
-fn default_values(ctx: &Context<'_>, text: &str) -> Option<Span> {
+pub(in crate::plan) fn default_values(ctx: &Context<'_>, text: &str) -> Option<Span> {
     let tokens = tokenize(text, ctx.dialect.syntax()).ok()?.list;
     let word = |token: &Token, word: &str| token.span.of(text).eq_ignore_ascii_case(word);
     let pair = tokens.windows(2).find(|pair| word(&pair[0], "default") && word(&pair[1], "values"));

@@ -17,7 +17,7 @@ use pando_sql::ast::{Kind, Node, Statement};
 
 use super::special::temporary;
 use changed::changed;
-pub(super) use defaults::with_defaults;
+pub(super) use defaults::{default_values, with_defaults};
 use defaults::{is_listed, put_in};
 pub(super) use timely::timely;
 use words::{found, words};

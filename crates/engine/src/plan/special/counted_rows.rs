@@ -1,5 +1,5 @@
-//! INSERTs into tables of several shards whose servers would count a column by themselves: what each row wants of the
-//! counter.
+//! INSERTs into tables of several shards or copies whose servers would count a column by themselves: what each row wants
+//! of the counter.
 
 use std::sync::Arc;
 
@@ -141,11 +141,11 @@ pub(crate) fn of_value(view: &SessionView, value: &Value) -> Want {
     number.map_or(Want::Computed, of_number)
 }
 
-/// The counter of a table in several shards; `None` for other tables.
+/// The counter of a table in several shards or copies; `None` for other tables.
 pub(crate) fn counted(ctx: &Context<'_>, table: &str) -> Option<Counted> {
     let key = |name: &str| ctx.dialect.syntax().table_key(name);
     let table = tables(ctx.database)
-        .find(|known| known.kind == TableKind::Sharded && key(&known.name) == table)?;
+        .find(|known| known.kind != TableKind::Single && key(&known.name) == table)?;
     let first = table.nodes.first().filter(|_| table.nodes.len() > 1)?;
     let writer = |unit: &UnitName| writer_of(ctx.database, Arc::clone(unit));
     let shard =

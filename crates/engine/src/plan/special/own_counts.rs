@@ -1,4 +1,4 @@
-//! Statements that would have each shard's server count a column by itself, though it is one table's: refused.
+//! Statements that would have each server of a table in several shards or copies count a column by itself: refused.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, LogicTable, TableKind};
@@ -93,7 +93,7 @@ fn added(ctx: &Context<'_>, stmt: &Statement, define: &Define) -> Result<()> {
             return Err(Error::unsupported(
                 30001,
                 format!(
-                    "each shard of `{}` would number the rows that it has by itself",
+                    "each part or copy of `{}` would number the rows that it has by itself",
                     table.key()
                 ),
                 "make the table with the column, or add it plainly, number the rows, and have it counted then",
@@ -150,7 +150,7 @@ fn counted(
         Some(column) => Err(Error::unsupported(
             30001,
             format!(
-                "by {what} each shard of `{key}` would count `{}` by itself, and numbers would come twice",
+                "by {what} each part or copy of `{key}` would count `{}` by itself",
                 column.name
             ),
             instead,
@@ -161,8 +161,8 @@ fn counted(
 fn is_split(ctx: &Context<'_>, table: &ObjectName) -> bool {
     let key = table.key();
     let mut tables = ctx.database.features.iter().flat_map(|feature| feature.tables());
-    let is_sharded = |known: &LogicTable| known.kind == TableKind::Sharded;
+    let is_one = |known: &LogicTable| known.kind == TableKind::Single;
     tables.any(|known| {
-        is_sharded(&known) && known.nodes.len() > 1 && known.name.eq_ignore_ascii_case(&key)
+        !is_one(&known) && known.nodes.len() > 1 && known.name.eq_ignore_ascii_case(&key)
     })
 }

@@ -15,6 +15,7 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Span, visit};
 
 use crate::plan::about::writer_of;
+use crate::plan::clock::default_values;
 use crate::plan::{labels, rewrite};
 
 use super::catalogue::tables;
@@ -64,12 +65,16 @@ pub(crate) struct Call {
     pub(crate) sets: Option<i64>,
 }
 
-/// The calls of a statement that are about sequences Pando knows of, in the order of the text. None where there is one unit only, whose connections count.
+/// The calls of a statement that are about sequences Pando knows of, in the order of the text.
 pub(crate) fn calls(
     ctx: &Context<'_>,
     stmt: &Statement,
 ) -> Result<std::result::Result<Vec<Call>, Need>> {
-    if !stmt.counts || ctx.database.units.len() < 2 || ctx.dialect.sequences().is_none() {
+    let Some(words) = ctx.dialect.sequences().filter(|_| stmt.counts) else {
+        return Ok(Ok(Vec::new()));
+    };
+    // What defaults take of sequences in one place is noted of counted columns alone.
+    if ctx.database.units.len() < 2 && words.of_columns().is_none() {
         return Ok(Ok(Vec::new()));
     }
     let mut found = Vec::new();
@@ -163,8 +168,12 @@ fn named(
     }
     let home = known.get(&key).and_then(|units| units.first());
     let home = home.map(|unit| writer_of(ctx.database, Arc::clone(unit)));
+    let written = match (text(argument), dotted) {
+        (None, Some(bound)) => ctx.dialect.literal(&Value::Text(bound.to_owned())),
+        (Some(_) | None, _) => written.to_owned(),
+    };
     Ok(match home {
-        Some(home) => Some(Named { key, written: written.to_owned(), home, is_renamed: false }),
+        Some(home) => Some(Named { key, written, home, is_renamed: false }),
         None => of_first_shard(ctx, known, schema(dotted.unwrap_or_default()), key),
     })
 }
@@ -274,7 +283,7 @@ fn shard_of(
 
 /// The sequence that counts a column of a table in several shards: the first shard's own. `None` where columns are not counted by sequences.
 pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
-    let words = ctx.dialect.sequences()?;
+    let words = ctx.dialect.sequences()?.of_columns()?;
     let key = |name: &str| ctx.dialect.syntax().table_key(name);
     let table = tables(ctx.database).find(|table| key(&table.name) == filled.table)?;
     let node = table.nodes.first()?;
@@ -282,7 +291,7 @@ pub(crate) fn counter(ctx: &Context<'_>, filled: &Filled) -> Option<Named> {
     let names = [&*node.table, &node.table.to_lowercase()].map(quoted);
     Some(Named {
         key: format!("{}_{}_seq", filled.table, filled.column),
-        written: words.counter(&names, &filled.column)?,
+        written: words.counter(&names, &filled.column),
         home: writer_of(ctx.database, Arc::clone(&node.unit)),
         is_renamed: true,
     })
@@ -314,7 +323,7 @@ pub(super) fn last_part(dotted: &str) -> String {
 }
 
 /// The name before the last one of a dotted one, as it is written and with its dot; empty where there is none.
-fn schema(dotted: &str) -> &str {
+pub(super) fn schema(dotted: &str) -> &str {
     let mut is_quoted = false;
     let mut dots = [0, 0];
     for (at, letter) in dotted.char_indices() {
@@ -476,7 +485,12 @@ pub(crate) fn wanting(
 ) -> std::result::Result<Vec<Filled>, Need> {
     let table = insert.table.name.key();
     let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
-    let InsertSource::Values { rows, .. } = &insert.source else { return Ok(Vec::new()) };
+    let is_one_of_defaults = matches!(insert.source, InsertSource::Default);
+    let written: &[InsertRow] = match &insert.source {
+        InsertSource::Values { rows, .. } => rows,
+        InsertSource::Default => &[],
+        InsertSource::Query(_) | InsertSource::Set(_) => return Ok(Vec::new()),
+    };
     let mut wanting = Vec::new();
     for (place, column) in known.iter().enumerate().filter(|(_, column)| column.auto_increment) {
         let at = match &insert.columns {
@@ -489,7 +503,10 @@ pub(crate) fn wanting(
             let value = at.and_then(|at| row.value(at, text, ctx.dialect.syntax()));
             value.is_none_or(|value| matches!(value.node, Node::Default))
         };
-        let rows: Vec<bool> = rows.iter().map(is_left).collect();
+        let rows: Vec<bool> = match is_one_of_defaults {
+            true => vec![true],
+            false => written.iter().map(is_left).collect(),
+        };
         if rows.contains(&true) {
             let (table, column) = (table.clone(), column.name.clone());
             let schema = schema(insert.table.name.span.of(text)).to_owned();
@@ -497,27 +514,6 @@ pub(crate) fn wanting(
         }
     }
     Ok(wanting)
-}
-
-/// The sequences, by the names that servers give them, that count for rows of an INSERT.
-pub(crate) fn left(
-    ctx: &Context<'_>,
-    insert: &Insert,
-    text: &str,
-) -> std::result::Result<Vec<String>, Need> {
-    let name = |table: &str, column: &str| format!("{table}_{column}_seq");
-    if let InsertSource::Values { .. } = insert.source {
-        let wanting = wanting(ctx, insert, text)?;
-        return Ok(wanting.iter().map(|column| name(&column.table, &column.column)).collect());
-    }
-    let table = insert.table.name.key();
-    let known = ctx.catalog.columns(&table).ok_or_else(|| Need::Columns(table.clone()))?;
-    let is_listed = |own: &str| match &insert.columns {
-        Some(listed) => listed.iter().any(|name| name.value.eq_ignore_ascii_case(own)),
-        None => !matches!(insert.source, InsertSource::Default),
-    };
-    let counted = known.iter().filter(|column| column.auto_increment && !is_listed(&column.name));
-    Ok(counted.map(|column| name(&table, &column.name)).collect())
 }
 
 /// The text of an INSERT with numbers in these columns; `None` where it says itself which values count.
@@ -530,6 +526,9 @@ pub(crate) fn filled(
     columns: &[Filled],
 ) -> Result<std::result::Result<Option<String>, Need>> {
     let Kind::Insert(insert) = &stmt.kind else { return Ok(Ok(None)) };
+    if let InsertSource::Default = insert.source {
+        return Ok(Ok(one_of_defaults(ctx, stmt, columns)));
+    }
     let InsertSource::Values { rows, span } = &insert.source else { return Ok(Ok(None)) };
     let table = insert.table.name.key();
     let Some(known) = ctx.catalog.columns(&table) else { return Ok(Err(Need::Columns(table))) };
@@ -558,4 +557,16 @@ pub(crate) fn filled(
     }
     edits.replace(Span::at(insert.columns_span.end), head);
     Ok(Ok(Some(edits.apply(&stmt.text))))
+}
+
+/// The same of `DEFAULT VALUES`, which is one row.
+fn one_of_defaults(ctx: &Context<'_>, stmt: &Statement, columns: &[Filled]) -> Option<String> {
+    let span = default_values(ctx, &stmt.text).filter(|_| !columns.is_empty())?;
+    let names: Vec<String> = columns.iter().map(|one| ctx.dialect.quote(&one.column)).collect();
+    let numbers: Vec<String> =
+        columns.iter().filter_map(|one| one.numbers.first().map(i64::to_string)).collect();
+    let mut edits = Edits::default();
+    let (names, numbers) = (names.join(", "), numbers.join(", "));
+    edits.replace(span, format!("({names}) OVERRIDING SYSTEM VALUE VALUES ({numbers})"));
+    Some(edits.apply(&stmt.text))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
-use pando_kernel::route::Need;
+use pando_kernel::feature::{Context, LogicTable, TableKind};
+use pando_kernel::route::{Need, UnitName};
 use pando_sql::ast::{
     Distinct, Expr, Kind, Literal, Node, OrderItem, Query, QueryBody, Select, SelectItem,
     Statement, Table, TableFactor,
@@ -14,14 +14,22 @@ use pando_sql::ast::{
 use pando_sql::{Edits, Span, visit};
 
 use super::Apart;
+use crate::plan::about::writer_of;
 use crate::plan::numbering;
 use crate::plan::planned::Plan;
+use crate::plan::special::catalogue::tables;
 
 /// Such a query, taken apart.
 #[derive(Debug)]
 pub struct LockedRows {
     /// What reads the keys of candidates, up to its LIMIT.
     pub(crate) candidates: String,
+    /// The table's key.
+    pub(crate) table: String,
+    /// It locks rows against everybody, and passes over those that are locked.
+    pub(crate) passes_over: bool,
+    /// The copy of a broadcast table whose rows decide.
+    pub(crate) home: Option<Home>,
     /// Which of the statement's parameters that takes.
     pub(crate) candidate_parameters: Vec<u32>,
     /// How many rows are locked, and how many of the first of them are not given.
@@ -45,6 +53,14 @@ pub struct LockedRows {
     names: Vec<String>,
 }
 
+/// Where the first rows of a broadcast table are chosen: they are locked there as they are read, and then everywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    pub(crate) unit: UnitName,
+    /// What locks them, as the query says it.
+    pub(crate) lock: Arc<str>,
+}
+
 /// A number in LIMIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
@@ -62,7 +78,7 @@ impl LockedRows {
         self.merged.map(|plan| *plan).ok_or_else(|| {
             Error::unsupported(
                 20036,
-                "the first rows of a broadcast table cannot be locked in a transaction that has read before, or of type BASE",
+                "the first rows of a broadcast table cannot be locked in a transaction of type BASE",
                 "choose the row by equality with its whole primary key, or lock it first",
             )
         })
@@ -92,6 +108,32 @@ impl LockedRows {
 /// Whether a statement is a query that locks its first rows.
 pub(in crate::plan) fn is_meant(stmt: &Statement) -> bool {
     matches!(&stmt.kind, Kind::Select(query) if query.lock.is_some() && query.limit.is_some())
+}
+
+/// Whether a query passes over rows that others have locked.
+pub(crate) fn passes_over_locked(stmt: &Statement) -> bool {
+    let Kind::Select(query) = &stmt.kind else { return false };
+    query.lock.as_ref().is_some_and(|lock| {
+        lock.span.of(&stmt.text).split_whitespace().any(|word| word.eq_ignore_ascii_case("skip"))
+    })
+}
+
+/// FOR UPDATE without less, as FOR NO KEY UPDATE.
+fn is_for_update(clause: &str) -> bool {
+    let mut words = clause.split_whitespace();
+    let mut is_next = |word: &str| words.next().is_some_and(|next| next.eq_ignore_ascii_case(word));
+    is_next("for") && is_next("update")
+}
+
+/// The first copy of a broadcast table: whoever locks first rows of it does so there first. `None` for other tables,
+/// and where columns are stored otherwise than the query names them.
+fn first_copy(ctx: &Context<'_>, logic: &str) -> Option<UnitName> {
+    let syntax = ctx.dialect.syntax();
+    let is_it = |table: &LogicTable| {
+        table.kind == TableKind::Broadcast && syntax.table_key(&table.name) == logic
+    };
+    let table = tables(ctx.database).find(is_it).filter(|_| !ctx.database.turns_columns())?;
+    table.nodes.first().map(|node| writer_of(ctx.database, Arc::clone(&node.unit)))
 }
 
 /// Takes the query apart, which one plan would run on several shards; or it is refused as one, as copies of a broadcast
@@ -125,9 +167,7 @@ pub(in crate::plan) fn take_apart(
         return Ok(Ok(None));
     }
     let key: Vec<TableColumn> = known.iter().filter(|column| column.primary_key).cloned().collect();
-    let skips = query.lock.as_ref().is_some_and(|lock| {
-        lock.span.of(&stmt.text).to_ascii_uppercase().split_whitespace().any(|word| word == "SKIP")
-    });
+    let skips = passes_over_locked(stmt);
     if key.is_empty() && !skips {
         // Each shard locks its own first rows: more than are given back, which makes others wait and nobody miss one.
         return Ok(Ok(None));
@@ -161,6 +201,8 @@ pub(in crate::plan) fn take_apart(
         read.push(order);
     }
     candidates.push_str("\nLIMIT ");
+    let home = first_copy(ctx, &logic).zip(query.lock.as_ref());
+    let home = home.map(|(unit, lock)| Home { unit, lock: text(lock.span).into() });
     let parameters = numbering::parameters(stmt);
     let within = |span: &Span, outer: &Span| outer.start <= span.start && span.end <= outer.end;
     let own = |takes: &dyn Fn(&Span) -> bool| {
@@ -169,6 +211,10 @@ pub(in crate::plan) fn take_apart(
     };
     Ok(Ok(Some(LockedRows {
         candidates,
+        table: logic,
+        passes_over: skips
+            && query.lock.as_ref().is_some_and(|lock| is_for_update(text(lock.span))),
+        home,
         candidate_parameters: own(&|span| read.iter().any(|outer| within(span, outer))),
         count,
         offset,

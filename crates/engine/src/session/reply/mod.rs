@@ -3,6 +3,7 @@
 pub(in crate::session) mod assigned;
 pub(in crate::session) mod command_tag;
 pub(in crate::session) mod copy_in;
+pub(in crate::session) mod counted_by_unit;
 mod encode;
 pub(in crate::session) mod logic_names;
 pub(in crate::session) mod made;

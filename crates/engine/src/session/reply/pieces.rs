@@ -16,6 +16,7 @@ use crate::merge::Merge;
 
 use crate::session::reply::Outbox;
 use crate::session::reply::copy_in::CopyIn;
+use crate::session::reply::counted_by_unit::Uncounted;
 use crate::session::reply::logic_names::Origin;
 use crate::session::reply::turned_rows::Turning;
 
@@ -161,6 +162,10 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
+    /// What whoever defines it is told besides.
+    pub(in crate::session) caution: Option<String>,
+    /// Its unit counts for its rows, and knows the numbers.
+    pub(in crate::session) uncounted: Option<Box<Uncounted>>,
 }
 
 /// Keys that were made for rows of which some may not have become new ones.

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 
 use pando_kernel::backend::Execution;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::event::Event;
+use pando_kernel::event::{Completion, Event};
 use pando_kernel::{Column, Columns, Kind as ValueKind, Rows, ServerError, Value};
 use pando_pool::Connection;
 use pando_sql::ast::{Kind, Statement};
@@ -20,6 +20,8 @@ use crate::session::reply::{made, warned};
 
 /// Rows of warnings kept, as many as servers keep unless told otherwise.
 const MAX: usize = 64;
+/// `ER_UNKNOWN_ERROR`: <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>
+const UNKNOWN_ERROR: u64 = 1105;
 /// Bytes of a reply that are read away when it cannot be used.
 const DRAIN_BYTES: usize = 1 << 16;
 
@@ -121,6 +123,31 @@ pub(in crate::session) fn drops_nothing(
         done.warnings = noted;
     }
     true
+}
+
+/// Warns of what a statement does otherwise than it would on one server.
+pub(in crate::session) fn note_caution(
+    session: &mut Session,
+    done: &mut Completion,
+    caution: &str,
+) {
+    let dialect = session.place.dialect();
+    if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
+        session.outbox.pending.push_back(Event::Notice(Box::new(ServerError {
+            sqlstate: "00000".into(),
+            message: caution.to_owned(),
+            severity: "NOTICE".into(),
+            ..ServerError::default()
+        })));
+        return;
+    }
+    session.outbox.warnings.rows.push(vec![
+        Value::Text("Note".into()),
+        Value::UInt(UNKNOWN_ERROR),
+        Value::Text(caution.to_owned()),
+    ]);
+    session.outbox.warnings.count += 1;
+    done.warnings = done.warnings.saturating_add(1);
 }
 
 /// Forgets what the statement before was warned of.

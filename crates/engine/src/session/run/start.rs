@@ -29,7 +29,9 @@ use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
-use crate::session::run::{connect, counted_tables, early_release, insert_keys, oids, uncounted};
+use crate::session::run::{
+    connect, context, counted_tables, early_release, insert_keys, oids, uncounted,
+};
 
 impl Verb {
     /// Of a planned statement.
@@ -44,7 +46,7 @@ impl Verb {
         let Run { live, stmt, plan } = run;
         let kind = &stmt.kind;
         let defines = defines(kind) && !session.temporary.concerns_temporaries();
-        uncounted::note_uncounted(session, live, stmt).await?;
+        let uncounted = uncounted::note_uncounted(session, run).await?;
         Ok(Self {
             // By a template the values are not the statement's own.
             gives_keys: match given.is_counted {
@@ -68,6 +70,13 @@ impl Verb {
             calculates: matches!(kind, Kind::Select(query) if plan::counts_found(query)),
             assigns: plan.assigns.clone(),
             unread: plan::is_unread(kind),
+            caution: match defines {
+                true => context::in_context(session, live, None, |ctx| {
+                    plan::unique_parts::told(ctx, stmt)
+                }),
+                false => None,
+            },
+            uncounted,
         })
     }
 }
@@ -169,7 +178,7 @@ pub(in crate::session) async fn merge(
     started: Started,
     begun: Begun,
 ) -> Result<()> {
-    let Run { live, plan, .. } = run;
+    let Run { live, stmt, plan } = run;
     let Started { mut channels, jobs } = started;
     let Begun { heads, parted } = begun;
     let one_each = jobs.iter().all(|jobs| jobs.len() == 1);
@@ -214,6 +223,12 @@ pub(in crate::session) async fn merge(
             channels.iter_mut().flat_map(|c| std::mem::take(&mut c.completions)).collect();
         release::release_channels(session, channels).await;
         if same {
+            // A row that is locked in one copy is passed over in all of them: such a query is about one row.
+            let fewest = |input: &Input<Source>| rows_of(&input.rows).unwrap_or_default();
+            let at = (0..inputs.len()).min_by_key(|at| fewest(&inputs[*at]));
+            if let Some(at) = at.filter(|_| plan::passes_over_locked(stmt)) {
+                inputs.swap(0, at);
+            }
             inputs.truncate(1);
             ended.truncate(1);
         }
@@ -281,11 +296,15 @@ pub(in crate::session) fn has_all(plan: &MergePlan, inputs: &[Input<Source>]) ->
             *owed += 1;
         }
     }
-    let count = |source: &Source| match source {
-        Source::Memory(rows) => Some(rows.iter().map(|rows| rows.count as usize).sum::<usize>()),
+    inputs.iter().zip(owed).all(|(input, owed)| rows_of(&input.rows) == Some(owed))
+}
+
+/// How many rows there are, where all have come.
+fn rows_of(source: &Source) -> Option<usize> {
+    match source {
+        Source::Memory(rows) => Some(rows.iter().map(|rows| rows.count as usize).sum()),
         Source::Stream(_) => None,
-    };
-    inputs.iter().zip(owed).all(|(input, owed)| count(&input.rows) == Some(owed))
+    }
 }
 
 pub(in crate::session) fn in_plan_order(

@@ -83,6 +83,7 @@ impl Settings {
         self.worn = None;
         self.local_roles.clear();
         self.shown.transaction_ends();
+        self.sequence_values.transaction_ends();
         self.at_begin.take()
     }
 

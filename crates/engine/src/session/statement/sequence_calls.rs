@@ -41,12 +41,12 @@ pub(in crate::session) async fn counted(
     stmt: &Statement,
     given: &Given,
 ) -> Result<Option<(Statement, Given)>> {
-    if !stmt.counts || live.database.units.len() < 2 || matches!(stmt.kind, Kind::Define(_)) {
+    if !stmt.counts || matches!(stmt.kind, Kind::Define(_)) {
         return Ok(None);
     }
     session.work.refuse_if_failed()?;
     let calls = found(session, live, stmt, Some(given)).await?;
-    if calls.is_empty() {
+    if calls.is_empty() || passes(session, live, &calls) {
         return Ok(None);
     }
     if let Some(set) = plan::computed_set::computed_set(stmt, &calls) {
@@ -74,6 +74,9 @@ pub(in crate::session) async fn counted(
         true => taken(session, live, &calls).await?,
         false => Taken::new(),
     };
+    for call in calls.iter().filter(|call| call.verb == Verb::Current) {
+        look_inside(session, live, call).await?;
+    }
     let put = literals(session, live, &calls, taken)?;
     if put.is_empty() {
         return Ok(None);
@@ -92,7 +95,7 @@ pub(in crate::session) async fn describable(
     prepared: &Arc<Prepared>,
 ) -> Result<Option<Arc<Prepared>>> {
     let stmt = &prepared.statement;
-    if !stmt.counts || live.database.units.len() < 2 || matches!(stmt.kind, Kind::Define(_)) {
+    if !stmt.counts || matches!(stmt.kind, Kind::Define(_)) {
         return Ok(None);
     }
     let calls = found(session, live, stmt, None).await?;
@@ -127,6 +130,51 @@ fn words(live: &LiveDatabase) -> Result<&dyn Sequences> {
 /// EXPLAIN shows how it would run, and takes nothing.
 fn is_run(kind: &Kind) -> bool {
     !matches!(kind, Kind::Explain { analyze: false, .. } | Kind::Preview(_))
+}
+
+/// Whether the one unit of a database counts by itself, as nobody asks what it has given.
+fn passes(session: &mut Session, live: &LiveDatabase, calls: &[Call]) -> bool {
+    if calls.iter().any(|call| call.verb == Verb::Current) {
+        live.asked_numbers.are_asked();
+        return false;
+    }
+    if live.database.units.len() > 1 || live.asked_numbers.are_read() {
+        return false;
+    }
+    for named in calls.iter().filter_map(|call| call.sequence.as_ref()) {
+        session.settings.sequence_values_mut().give(&live.database.name, &named.key, None);
+    }
+    true
+}
+
+/// Asks the open transaction's connection for a current number that it knows.
+async fn look_inside(session: &mut Session, live: &LiveDatabase, call: &Call) -> Result<()> {
+    let (database, named) = (&live.database.name, call.sequence.as_ref());
+    let key = named.map(|named| &*named.key);
+    let values = session.settings.sequence_values_mut();
+    let Current::Inside(unit) = values.current(database, key) else { return Ok(()) };
+    let is_last = key.is_none_or(|key| values.is_of_last(database, key));
+    if let (Some(key), Some(named)) = (key, named) {
+        let number = told_inside(session, live, &unit, Some(&named.written)).await?;
+        session.settings.sequence_values_mut().set(database, key, number);
+    }
+    // A trigger may have asked another sequence behind.
+    if is_last && let Some(number) = told_inside(session, live, &unit, None).await? {
+        session.settings.sequence_values_mut().are_told(number);
+    }
+    Ok(())
+}
+
+async fn told_inside(
+    session: &mut Session,
+    live: &LiveDatabase,
+    unit: &str,
+    sequence: Option<&str>,
+) -> Result<Option<i64>> {
+    let Some(words) = words(live)?.of_columns() else { return Ok(None) };
+    let query = format!("SELECT {}", words.current(sequence));
+    let rows = ask::ask_dressed(session, live, unit, &query).await?;
+    Ok(rows.first().and_then(|row| number(row)))
 }
 
 /// Whether the server counts by itself, or sets what it counts by: what the session is told then is not seen here.
@@ -182,7 +230,7 @@ fn literals(
                 match session.settings.sequence_values_mut().current(database, key) {
                     Current::Told(number) => literal(words, call, number),
                     Current::Untold => words.untold(key)?,
-                    Current::Unseen => {
+                    Current::Unseen | Current::Inside(_) => {
                         return Err(Error::unsupported(
                             30001,
                             "the session's current number was given by a storage unit, row by row or to a table that it counts alone, or set by a statement that computes it",

@@ -117,6 +117,7 @@ async fn return_to_savepoint(
     close_cursors_behind(session, name).await;
     settle::settle_cursors(session).await?;
     attend::attend_transaction(session)?;
+    session.work.forget_held_keys();
     let result = session.work.transaction_mut().rollback_to(name, dialect).await;
     or_fail(session, result).await?;
     session.temporary.doubt_temporaries();

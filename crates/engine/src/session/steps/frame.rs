@@ -227,6 +227,29 @@ pub(in crate::session) async fn read_step(
     read_reply(session, take).await
 }
 
+/// A query that is a step, and the one unit that it goes to.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::session) struct Step<'a> {
+    pub(in crate::session) live: &'a LiveDatabase,
+    pub(in crate::session) text: &'a str,
+    pub(in crate::session) unit: &'a str,
+}
+
+/// As [`read_step`], on one unit.
+pub(in crate::session) async fn read_step_at(
+    session: &mut Session,
+    step: Step<'_>,
+    given: Given,
+    take: &mut (dyn FnMut(&Columns, Option<&Rows>) -> Result<()> + Send),
+) -> Result<Vec<Event>> {
+    let syntax = step.live.database.dialect.syntax();
+    let mut stmt = pando_sql::parse(step.text, syntax).map_err(crate::plan::unread)?;
+    stmt.hints.push(("DATA_SOURCE_NAME".to_owned(), step.unit.to_owned()));
+    let given = Given { is_step: true, ..given };
+    Box::pin(on_units::run_as_one(session, &stmt, given)).await?;
+    read_reply(session, take).await
+}
+
 /// As [`read_step`], of a query that chooses rows: where it locks the first ones of several shards, no others are locked.
 pub(in crate::session) async fn read_choice(
     session: &mut Session,

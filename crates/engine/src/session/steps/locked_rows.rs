@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
@@ -11,19 +12,22 @@ use pando_kernel::{Columns, TransactionType, Value};
 use pando_sql::ast::Statement;
 
 use crate::execute::too_much;
-use crate::plan::{Bound, LockedRows};
+use crate::locked_keys::{Key, Known, Row};
+use crate::plan::{Bound, Home, LockedRows};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, on_units};
 use crate::session::steps::frame;
-use crate::session::steps::frame::{Stepped, changed_meanwhile};
+use crate::session::steps::frame::{Step, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
 use crate::session::transaction::units;
 
 /// Candidates that are read at first beyond the rows that are wanted: others may have locked some.
 const SPARE: u64 = 16;
+/// How often candidates are read before each that is left is tried, whatever is known of others.
+const ROUNDS: u32 = 20;
 
 /// Runs the query.
 pub(in crate::session) async fn start_locked_rows(
@@ -62,7 +66,9 @@ pub(in crate::session) fn may_step(
     kind != TransactionType::Base
         && !is_null(parts.count)
         && !parts.offset.is_some_and(is_null)
-        && (live.database.dialect.error_fails_transaction() || transaction.is_fresh())
+        && (live.database.dialect.error_fails_transaction()
+            || transaction.is_fresh()
+            || parts.home.is_some())
 }
 
 async fn all_rows(
@@ -105,12 +111,22 @@ pub(in crate::session) async fn read_locked(
     let offset = parts.offset.map_or(Ok(0), |bound| number(given, "OFFSET", bound))?;
     let mut page = first_page(given, parts)?;
     let wanted = page - SPARE;
-    let none = parts.row(None);
-    let mut notices = frame::read_step(session, live, &none, reading.clone(), take).await?;
+    if parts.home.is_some() {
+        // They are locked as they are read.
+        page = wanted;
+    }
+    if parts.passes_over {
+        page = page.saturating_add(live.locked_keys.count(&parts.table));
+    }
+    let (mut notices, mut are_told) = (Vec::new(), false);
     let (mut tried, mut locked) = (HashSet::new(), 0);
+    let mut rounds = 0;
     while locked < wanted {
+        rounds += 1;
+        let read = session.place.engine().inner.runtime.now();
         let keys = candidates(session, live, given, parts, page).await?;
         let is_all = (keys.len() as u64) < page;
+        let mut may_be_free = false;
         for key in keys {
             if locked == wanted {
                 break;
@@ -118,11 +134,25 @@ pub(in crate::session) async fn read_locked(
             if tried.contains(&key) {
                 continue;
             }
+            if parts.passes_over && rounds <= ROUNDS {
+                match of_others(session, live, parts, Asked { key: &key, read }) {
+                    Known::Locked => continue,
+                    Known::WasLocked => {
+                        may_be_free = true;
+                        continue;
+                    }
+                    Known::Nothing => {}
+                }
+            }
             let text = parts.row(Some(&key));
-            tried.insert(key);
             let mut found = 0;
             let mut pass = |columns: &Columns, rows: Option<&Rows>| {
-                let Some(rows) = rows else { return Ok(()) };
+                let Some(rows) = rows else {
+                    return match std::mem::replace(&mut are_told, true) {
+                        true => Ok(()),
+                        false => take(columns, None),
+                    };
+                };
                 found += u64::from(rows.count);
                 if locked < offset { Ok(()) } else { take(columns, Some(rows)) }
             };
@@ -132,14 +162,46 @@ pub(in crate::session) async fn read_locked(
                 // A key that stands on two shards.
                 return Err(changed_meanwhile());
             }
+            if found == 1 && parts.passes_over && !session.work.is_idle() {
+                let now = session.place.engine().inner.runtime.now();
+                let row = Row { table: &parts.table, key: &key, now };
+                session.work.held_keys(&live.locked_keys).hold(row);
+            }
+            tried.insert(key);
             locked += found;
         }
-        if is_all {
-            break;
+        match (may_be_free, is_all) {
+            // They are read anew, as they are now.
+            (true, _) => {}
+            (false, true) => break,
+            (false, false) => page = page.saturating_mul(2),
         }
-        page = page.saturating_mul(2);
+    }
+    if !are_told {
+        let none = parts.row(None);
+        notices.extend(frame::read_step(session, live, &none, reading, take).await?);
     }
     Ok(notices)
+}
+
+/// A candidate, and when it was read.
+#[derive(Debug, Clone, Copy)]
+struct Asked<'a> {
+    key: &'a Key,
+    read: Instant,
+}
+
+/// What is known of other sessions of this process that have locked a row.
+fn of_others(
+    session: &mut Session,
+    live: &LiveDatabase,
+    parts: &LockedRows,
+    asked: Asked<'_>,
+) -> Known {
+    let Asked { key, read } = asked;
+    let now = session.place.engine().inner.runtime.now();
+    let own = session.work.held_keys(&live.locked_keys);
+    live.locked_keys.of_others(Row { table: &parts.table, key, now }, own, read)
 }
 
 /// How many candidates are read at first.
@@ -178,8 +240,16 @@ async fn candidates(
             if bytes > limit { Err(too_much(limit)) } else { Ok(()) }
         })
     };
-    let text = format!("{}{}", parts.candidates, page.min(i64::MAX.unsigned_abs()));
-    frame::read_step(session, live, &text, reading, &mut take).await?;
+    let mut text = format!("{}{}", parts.candidates, page.min(i64::MAX.unsigned_abs()));
+    match &parts.home {
+        None => frame::read_step(session, live, &text, reading, &mut take).await?,
+        Some(Home { unit, lock }) => {
+            text.push(' ');
+            text.push_str(lock);
+            frame::read_step_at(session, Step { live, text: &text, unit }, reading, &mut take)
+                .await?
+        }
+    };
     Ok(keys)
 }
 

@@ -105,6 +105,7 @@ pub(in crate::session) async fn look_whether_ended(session: &mut Session) -> Res
 /// Commits or rolls back on every unit. Who cancels that waits for silent units no longer than for a cancel request; a
 /// unit that answers is let finish, since others may have committed.
 pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Result<Outcome> {
+    session.work.forget_held_keys();
     session.place.handle().lets_go();
     session.place.handle().overlook();
     for connection in session.work.transaction.connections() {

@@ -24,6 +24,8 @@ mod work;
 use pando_kernel::TransactionType;
 use pando_transaction::Transaction;
 
+use crate::locked_keys::HeldKeys;
+
 use crate::session::transaction::channels::Channels;
 use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::own_catalog::Own;
@@ -63,6 +65,8 @@ pub(in crate::session) struct Work {
     locks: HeldLocks,
     /// What the session listens to and tells.
     channels: Channels,
+    /// Rows that the open transaction has locked one by one.
+    held_keys: Option<HeldKeys>,
 }
 
 /// Transaction modes that are not those of the open transaction.

@@ -1,10 +1,14 @@
 //! What is asked of a session's transaction and done with it, as far as nothing else of the session takes part.
 
+use std::sync::Arc;
+
 use pando_kernel::Dialect;
 use pando_kernel::error::{ErrorKind, Result};
 use pando_kernel::session::TransactionState;
 use pando_sql::ast::Kind;
 use pando_transaction::{Transaction, no_savepoint};
+
+use crate::locked_keys::{HeldKeys, LockedKeys};
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
@@ -32,6 +36,7 @@ impl Default for Work {
             times: Times::default(),
             locks: HeldLocks::default(),
             channels: Channels::default(),
+            held_keys: None,
         }
     }
 }
@@ -51,6 +56,19 @@ impl Work {
             true => End::RollBack,
             false => End::Commit,
         }
+    }
+
+    /// Rows that the transaction has locked one by one, of a database.
+    pub(in crate::session) fn held_keys(&mut self, all: &Arc<LockedKeys>) -> &mut HeldKeys {
+        if self.held_keys.as_ref().is_some_and(|held| !held.are_of(all)) {
+            self.held_keys = None;
+        }
+        self.held_keys.get_or_insert_with(|| all.holder())
+    }
+
+    /// Some of them may not be locked any more.
+    pub(in crate::session) fn forget_held_keys(&mut self) {
+        self.held_keys = None;
     }
 
     /// Who opened the transaction.

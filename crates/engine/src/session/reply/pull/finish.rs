@@ -17,7 +17,7 @@ use crate::session::connections::release::hand_back_apart;
 use crate::session::connections::{locks, release};
 use crate::session::errors::{server_error, unit_lost};
 use crate::session::reply::pieces::{Became, Pass, Reply, Verb};
-use crate::session::reply::{assigned, warnings};
+use crate::session::reply::{assigned, counted_by_unit, warnings};
 use crate::session::transaction::temporary::Ran;
 use crate::session::transaction::{End, Opened, deadlock, definition, end};
 
@@ -66,7 +66,8 @@ pub(in crate::session) async fn end_pass(
     if pass.verb.selects && done.affected.is_none() {
         done.affected = Some(pass.rows);
     }
-    if pass.verb.calculates || pass.verb.assigns.is_some() || may_have_made(&pass.verb, &done) {
+    let is_asked = pass.verb.calculates || pass.verb.assigns.is_some();
+    if is_asked || pass.verb.uncounted.is_some() || may_have_made(&pass.verb, &done) {
         return Box::pin(end_asked(session, pass, done)).await;
     }
     if done.warnings > 0 {
@@ -93,7 +94,8 @@ pub(in crate::session) async fn end_pass(
 }
 
 /// Ends a statement of which its connection knows more, which has to be read before the connection serves others: how
-/// many rows it would have without its LIMIT, what it was warned of, which variables it has set.
+/// many rows it would have without its LIMIT, what it was warned of, which variables it has set, which numbers its rows
+/// were given.
 async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> Result<Completion> {
     let Pass { mut channel, mut verb, columns, .. } = *pass;
     let is_row_kept = verb.selects && columns.is_none();
@@ -111,6 +113,11 @@ async fn end_asked(session: &mut Session, pass: Box<Pass>, done: Completion) -> 
         Some(names) => assigned::read_back(session, &mut channel.connection, names).await,
         None => Ok(()),
     };
+    // Where no row was written its numbers may be another session's.
+    let has_written = done.affected.is_some_and(|rows| rows > 0);
+    if let Some(uncounted) = verb.uncounted.as_deref().filter(|_| has_written) {
+        counted_by_unit::keep(session, &mut channel.connection, uncounted).await;
+    }
     release::release_channel(session, channel).await;
     verb.became = made?;
     let done = settle(session, done, &verb).await?;
@@ -153,6 +160,10 @@ pub(in crate::session) async fn end_counts(
     }
     session.outbox.pass_notices(&mut channels[..said]);
     warnings::note_warnings(session, &mut channels[..said], done.warnings).await;
+    let mut done = done;
+    if let Some(caution) = &verb.caution {
+        warnings::note_caution(session, &mut done, caution);
+    }
     if !may_have_made(verb, &done) {
         release::release_channels(session, channels).await;
         return conclude(session, done, verb).await;
@@ -306,6 +317,7 @@ pub(in crate::session) async fn fail_reply(session: &mut Session, error: Error) 
 /// A statement has failed; its connections are already home.
 pub(in crate::session) async fn fail_statement(session: &mut Session, error: Error) -> Error {
     session.outbox.forget_rest();
+    session.work.forget_held_keys();
     let error = session.place.in_logic_names(error);
     warnings::note_error(session, &error);
     session.place.counts_rows(-1);
