@@ -26,6 +26,11 @@ pub trait ViewTexts: Send + Sync + Debug {
     /// without a name say nothing.
     fn query(&self, waits: Waits) -> String;
 
+    /// The query of a view as clients may write it, where servers tell it with functions of their own.
+    fn written(&self, definition: &str) -> String {
+        definition.to_owned()
+    }
+
     /// Whether the query failed because somebody is changing what a view is made of.
     fn is_being_changed(&self, _error: &Error) -> bool {
         false

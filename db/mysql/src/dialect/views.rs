@@ -2,9 +2,15 @@
 
 use pando_kernel::ServerError;
 use pando_kernel::views::{ViewTexts, Waits};
+use pando_sql::ast::Node;
+use pando_sql::{Edits, Span, visit};
 
-use super::MySql;
 use super::variables::ALL;
+use super::{MySql, SYNTAX};
+
+/// What MySQL 8 writes around the columns of a query WITH ROLLUP in `information_schema`, and nobody can call. Functions of users stand there with their
+/// schema.
+const OF_ROLLUP: [&str; 2] = ["rollup_group_item", "rollup_sum_switcher"];
 
 impl ViewTexts for MySql {
     /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
@@ -20,6 +26,25 @@ impl ViewTexts for MySql {
         )
     }
 
+    fn written(&self, definition: &str) -> String {
+        let mut edits = Edits::default();
+        if OF_ROLLUP.iter().any(|name| definition.contains(name))
+            && let Ok(stmt) = pando_sql::parse(definition, &SYNTAX)
+        {
+            visit::exprs(&stmt.kind, &mut |expr| {
+                let Node::Function(call) = &expr.node else { return };
+                let ([name], Some(own)) = (&call.name.parts[..], call.arguments.first()) else {
+                    return;
+                };
+                if OF_ROLLUP.contains(&&*name.value) {
+                    edits.replace(Span { start: expr.span.start, end: own.span.start }, "");
+                    edits.replace(Span { start: own.span.end, end: expr.span.end }, "");
+                }
+            });
+        }
+        edits.apply(definition)
+    }
+
     /// `ER_VIEW_INVALID`: a table may be dropped under its views.
     fn invalid(&self, database: &str, view: &str) -> Option<ServerError> {
         Some(ServerError {
@@ -31,5 +56,33 @@ impl ViewTexts for MySql {
             ),
             ..ServerError::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_server_can_call_is_taken_off() {
+        let cases = [
+            (
+                "select rollup_group_item(`d`.`t`.`g`,0) AS `n0`,rollup_sum_switcher(count(0)) AS `n1` \
+                 from `d`.`t` group by `d`.`t`.`g` with rollup",
+                "select `d`.`t`.`g` AS `n0`,count(0) AS `n1` from `d`.`t` group by `d`.`t`.`g` with rollup",
+            ),
+            (
+                "select concat(rollup_group_item((`t`.`g` + 1),0),'rollup_group_item(x,0)') AS `n` from `t` \
+                 group by (`t`.`g` + 1) with rollup",
+                "select concat((`t`.`g` + 1),'rollup_group_item(x,0)') AS `n` from `t` group by (`t`.`g` + 1) with rollup",
+            ),
+            (
+                "select `d`.`rollup_group_item`(`t`.`g`,0) AS `n` from `t`",
+                "select `d`.`rollup_group_item`(`t`.`g`,0) AS `n` from `t`",
+            ),
+        ];
+        for (told, written) in cases {
+            assert_eq!(MySql.written(told), written);
+        }
     }
 }

@@ -8,6 +8,9 @@ use super::{Env, Lie, Prover, Rows, Step, Why};
 use crate::literal::unwrapped;
 use crate::scope::last;
 
+/// One place is one row on one server, and one on each shard of several.
+const ELSEWHERE: Why = Why::Doubt("a row's place (`ctid`) is that of other rows on other shards");
+
 /// What an expression that is NULL is to who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nulls {
@@ -44,6 +47,9 @@ impl<'a> Prover<'a> {
             }
             Node::InQuery { operand, query, negated } => {
                 own(operand)?;
+                if self.is_place(operand) && !self.is_row_itself(level, operand, query) {
+                    return Err(ELSEWHERE);
+                }
                 let rows = self.asked_for(level, query, env)?;
                 let nulls = if *negated { Nulls::Count } else { nulls };
                 if rows.lie != Lie::Parts
@@ -68,10 +74,16 @@ impl<'a> Prover<'a> {
             | Node::IsNull { operand, .. }
             | Node::Cast { operand, .. }
             | Node::Collate { operand, .. } => own(operand),
+            Node::Binary { op: BinaryOp::Equal | BinaryOp::NotEqual, left, right }
+                if self.is_place(left) != self.is_place(right) =>
+            {
+                Err(ELSEWHERE)
+            }
             Node::Binary { left, right, .. } => own(left).and_then(|()| own(right)),
             Node::Between { operand, low, high, .. } => {
                 [operand, low, high].into_iter().try_for_each(|inner| own(inner))
             }
+            Node::InList { operand, .. } if self.is_place(operand) => Err(ELSEWHERE),
             Node::InList { operand, list, .. } => {
                 own(operand)?;
                 list.trees().iter().try_for_each(own)
@@ -157,6 +169,15 @@ impl<'a> Prover<'a> {
         let (Some(table), None) = (fitting.next(), fitting.next()) else { return false };
         let logic = last(&table.name);
         self.asked.sharded(table.name.span, &logic).is_some() && logic == **own.logic()
+    }
+
+    /// Whether an expression is the place of a row, perhaps as another type.
+    fn is_place(&self, expr: &Expr) -> bool {
+        let mut expr = unwrapped(expr);
+        while let Node::Cast { operand, .. } = &expr.node {
+            expr = unwrapped(operand);
+        }
+        self.place(expr).is_some()
     }
 
     /// What the place of a row is qualified with (nothing, or a table); `None` for every other expression.

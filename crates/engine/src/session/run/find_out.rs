@@ -284,7 +284,7 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
                 unit: Arc::clone(unit),
                 schema: text_of(schema),
                 name: name.clone(),
-                definition: text.clone(),
+                definition: texts.written(text),
                 columns: Vec::new(),
                 changes: match (holds(takes), holds(checks)) {
                     (false, _) => Taken::Nothing,
