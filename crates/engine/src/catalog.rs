@@ -54,6 +54,7 @@ struct Known {
     /// Whose names these are.
     named: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
+    servers: Option<Arc<HashMap<UnitName, Arc<str>>>>,
     /// Which units may leave checks to the end of a transaction, as far as asked.
     defers: HashMap<UnitName, bool>,
     /// What of each unit that was asked may have effects on connections, and of all of them together.
@@ -179,6 +180,20 @@ impl UnitCatalog {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch == epoch {
             known.aggregates = Some(Arc::new(aggregates));
+        }
+    }
+
+    /// What the server of each unit calls itself, of those that say it; `None` when not read yet.
+    pub(crate) fn servers(&self) -> Option<Arc<HashMap<UnitName, Arc<str>>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.servers.clone()
+    }
+
+    /// Remembers what the units' servers call themselves, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_servers(&self, epoch: u64, servers: Arc<HashMap<UnitName, Arc<str>>>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.servers = Some(servers);
         }
     }
 

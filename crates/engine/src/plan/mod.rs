@@ -46,6 +46,7 @@ pub(crate) use parse::unread;
 pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
 pub(crate) use special::catalogue::shown_at;
+pub(crate) use special::servers::{may_tell_twice, tell_once};
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{computed_set, counted_rows, sequence_calls};
 use special::{missing, own_counts, tell_calls, temporary};

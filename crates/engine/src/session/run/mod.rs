@@ -21,6 +21,7 @@ pub(in crate::session) mod oids;
 pub(in crate::session) mod on_units;
 pub(in crate::session) mod planning;
 pub(in crate::session) mod ready;
+pub(in crate::session) mod servers;
 pub(in crate::session) mod start;
 pub(in crate::session) mod template;
 pub(in crate::session) mod uncounted;
