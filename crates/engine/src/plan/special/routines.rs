@@ -200,7 +200,7 @@ fn on(ctx: &Context<'_>, units: &[&UnitName]) -> Route {
 }
 
 /// What a text calls that may be users' own, in lower case.
-fn calls(ctx: &Context<'_>, text: &str, effects: &dyn Effects) -> Vec<String> {
+pub(in crate::plan) fn calls(ctx: &Context<'_>, text: &str, effects: &dyn Effects) -> Vec<String> {
     let tokens = tokenize(text, ctx.dialect.syntax()).ok();
     let names = tokens.and_then(|tokens| said(text, &tokens.list, &[])).unwrap_or_default();
     let called = names.into_iter().filter(|one| one.stands == Stands::Called);
