@@ -11,9 +11,29 @@ use super::tables::{Stands, Tables};
 use crate::plan::about::any_unit;
 use crate::plan::special::routines;
 
-/// Words of a body that do what cannot be read off it, or what other units would have to do, too.
-const UNREAD: [&str; 9] =
-    ["call", "commit", "do", "execute", "grant", "listen", "notify", "revoke", "rollback"];
+/// Words of a body that do what cannot be read off it, or what other units would have to do, too, or that a unit answers
+/// for itself.
+const UNREAD: [&str; 15] = [
+    "call",
+    "commit",
+    "current_catalog",
+    "current_database",
+    "current_role",
+    "current_user",
+    "do",
+    "execute",
+    "grant",
+    "listen",
+    "notify",
+    "revoke",
+    "rollback",
+    "session_user",
+    "user",
+];
+
+/// Words of statements that change something: where no table is named that is there, another unit may be meant.
+const CHANGING: [&str; 9] =
+    ["alter", "comment", "create", "delete", "drop", "insert", "merge", "truncate", "update"];
 
 /// What may be made and changed on one unit alone.
 const OF_TABLES: [&str; 6] = ["table", "index", "unique", "sequence", "view", "trigger"];
@@ -22,20 +42,14 @@ const OF_TABLES: [&str; 6] = ["table", "index", "unique", "sequence", "view", "t
 const NAMING: [&str; 6] =
     ["relname", "tablename", "table_name", "indexname", "viewname", "sequencename"];
 
-/// Relations of the catalogue that every unit has alike, beside those that are about tables.
-const ALIKE: [&str; 12] = [
+/// Relations of the catalogue that every unit has alike: not those of types and routines, of which tables bring some.
+const ALIKE: [&str; 6] = [
     "pg_am",
-    "pg_authid",
     "pg_available_extensions",
     "pg_collation",
-    "pg_database",
-    "pg_enum",
     "pg_extension",
     "pg_language",
     "pg_namespace",
-    "pg_proc",
-    "pg_roles",
-    "pg_type",
 ];
 
 /// The unit that a block runs on; `None` where it is not known to do there what it would do on one server.
@@ -59,7 +73,8 @@ pub(super) fn unit(ctx: &Context<'_>, body: &str, tables: &Tables) -> Option<Uni
             Stands::In(_) => return None,
         }
     }
-    found.or_else(|| any_unit(ctx))
+    let changes = words.iter().any(|word| word.is_one_of(&CHANGING));
+    found.or_else(|| any_unit(ctx).filter(|_| !changes))
 }
 
 /// A word, name, text or mark of a body.
