@@ -1,7 +1,7 @@
 //! Tables and columns of the storage units, read when first needed and forgotten when a definition changes.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,8 @@ use pando_kernel::oids::{Listing, Oids};
 use pando_kernel::route::UnitName;
 use pando_kernel::views::Views;
 use pando_kernel::{Effectful, LogicColumns};
+
+use crate::schemas::Schemas;
 
 /// A table's key to the units that have it, in unit order.
 pub(crate) type TableMap = HashMap<String, Vec<UnitName>>;
@@ -32,6 +34,7 @@ pub(crate) struct UnitCatalog {
     latest_views: RwLock<Option<Arc<Views>>>,
     /// As `Known::epoch`, to be read without waiting.
     epoch: AtomicU64,
+    means_one: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -44,12 +47,14 @@ struct Known {
     spellings: Option<Arc<Spellings>>,
     sequences: Option<Arc<TableMap>>,
     views: Option<Arc<Views>>,
+    schemas: Option<Arc<Schemas>>,
     tables_at: Option<Instant>,
     indexes: Option<Arc<HashMap<String, String>>>,
     names: Arc<Names>,
     /// Whose names these are.
     named: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
+    servers: Option<Arc<HashMap<UnitName, Arc<str>>>>,
     /// Which units may leave checks to the end of a transaction, as far as asked.
     defers: HashMap<UnitName, bool>,
     /// What of each unit that was asked may have effects on connections, and of all of them together.
@@ -68,6 +73,7 @@ pub(crate) struct Found {
     pub(crate) sequences: TableMap,
     pub(crate) spellings: Spellings,
     pub(crate) views: Views,
+    pub(crate) schemas: Schemas,
 }
 
 /// A table that is not known is looked for again when what is known is older than this: it may have been made beside Pando.
@@ -117,6 +123,9 @@ impl UnitCatalog {
             return;
         }
         known.tables = Some(Arc::new(found.tables));
+        let means_one = found.schemas.are_one() && found.views.is_empty();
+        self.means_one.store(means_one, Ordering::Release);
+        known.schemas = Some(Arc::new(found.schemas));
         known.spellings = Some(Arc::new(found.spellings));
         known.sequences = Some(Arc::new(found.sequences));
         let views = Arc::new(found.views);
@@ -124,6 +133,18 @@ impl UnitCatalog {
             Some(Arc::clone(&views));
         known.views = Some(views);
         known.tables_at = Some(Instant::now());
+    }
+
+    /// In which schemas tables stand; `None` when not read yet. It is read with the tables.
+    pub(crate) fn schemas(&self) -> Option<Arc<Schemas>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.schemas.clone()
+    }
+
+    /// Whether it is known that names mean the same tables and views in whichever schemas they are looked for. Without
+    /// waiting.
+    pub(crate) fn means_one(&self) -> bool {
+        self.means_one.load(Ordering::Acquire)
     }
 
     /// The views that were found last, in whichever epoch.
@@ -159,6 +180,20 @@ impl UnitCatalog {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch == epoch {
             known.aggregates = Some(Arc::new(aggregates));
+        }
+    }
+
+    /// What the server of each unit calls itself, of those that say it; `None` when not read yet.
+    pub(crate) fn servers(&self) -> Option<Arc<HashMap<UnitName, Arc<str>>>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.servers.clone()
+    }
+
+    /// Remembers what the units' servers call themselves, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_servers(&self, epoch: u64, servers: Arc<HashMap<UnitName, Arc<str>>>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            known.servers = Some(servers);
         }
     }
 
@@ -246,6 +281,7 @@ impl UnitCatalog {
     /// Forgets everything: a definition has changed.
     pub(crate) fn forget(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        self.means_one.store(false, Ordering::Release);
         *known = Known { epoch: known.epoch + 1, ..Known::default() };
         self.epoch.store(known.epoch, Ordering::Release);
     }

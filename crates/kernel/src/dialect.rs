@@ -183,7 +183,8 @@ pub trait Metadata: Send + Sync + Debug {
     fn read_column(&self, row: &[Value]) -> Result<TableColumn>;
 
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own. A third column
-    /// that is true is about what every unit has alike, such as a sequence: the first unit's counts.
+    /// that is true is about what every unit has alike, such as a sequence: the first unit's counts. A fourth, where the family has schemas, tells where
+    /// the schema comes among those that a fresh connection looks into: a number, or NULL where it does not.
     fn tables_query(&self) -> String;
 
     /// How views are told; `None` where none may stand for several tables.
@@ -399,6 +400,16 @@ pub enum Compare {
     Temporal(Kind),
 }
 
+/// What decides which table a name without a schema means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NamesBy {
+    /// Session variables, in lower case.
+    pub settings: &'static [&'static str],
+    /// A query whose rows are the schemas, first to last, that are looked into by the settings of its connection;
+    /// `None` where a database has no schemas.
+    pub path_query: Option<&'static str>,
+}
+
 /// Session variables and functions about the session.
 pub trait Variables: Send + Sync + Debug {
     /// What a SET of this variable means for a multiplexed session. `name` is lower-cased; `value` is the value's text as written.
@@ -430,9 +441,9 @@ pub trait Variables: Send + Sync + Debug {
         false
     }
 
-    /// Session variables, in lower case, that decide which table a name means.
-    fn names_by(&self) -> &'static [&'static str] {
-        &[]
+    /// What decides which table a name means.
+    fn names_by(&self) -> NamesBy {
+        NamesBy::default()
     }
 
     /// The session variable, with its value's text, that keeps a transaction mode (upper-cased words) for the whole session; `None` where each

@@ -52,6 +52,8 @@ pub struct LogicView {
     pub unit: UnitName,
     /// Its schema, where its family has schemas inside of a database.
     pub schema: Option<String>,
+    /// Its name alone means it.
+    pub is_found: bool,
     /// Its query over logic tables, views among these written out, or why it has none.
     pub query: Result<Arc<str>, Unusable>,
     /// The names of its columns, where the query's own are others; else empty.

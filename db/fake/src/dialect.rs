@@ -133,7 +133,7 @@ impl Transfer for FakeDialect {
 }
 
 impl Obstacles for FakeDialect {
-    fn obstacles_query(&self, table: &str) -> String {
+    fn obstacles_query(&self, _schema: Option<&str>, table: &str) -> String {
         format!("SHOW OBSTACLES OF {}", self.quote(table))
     }
 }

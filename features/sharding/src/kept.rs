@@ -284,9 +284,15 @@ impl<'a> Keeper<'a> {
     }
 
     fn stored_bytes(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
+        let value = match value {
+            Value::Text(text) if !self.loose => {
+                Value::Bytes(octets(&text).ok_or("is not written as octets")?.into())
+            }
+            value => value,
+        };
         let size = match &value {
             Value::Bytes(bytes) => bytes.len(),
-            Value::Text(text) if self.loose => text.len(),
+            Value::Text(text) => text.len(),
             _ => return Err("is not written as octets"),
         };
         match length(&column.type_name) {
@@ -339,6 +345,44 @@ fn whole_range(name: &str) -> Option<(i128, i128)> {
         bits if name.contains("unsigned") => (0, (1 << bits) - 1),
         bits => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
     })
+}
+
+/// The octets that a text stands for: two hexadecimal digits for each behind `\x`, else characters, of which a backslash
+/// escapes itself and three octal digits.
+/// <https://www.postgresql.org/docs/current/datatype-binary.html>
+fn octets(text: &str) -> Option<Vec<u8>> {
+    if let Some(digits) = text.strip_prefix("\\x") {
+        let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let pairs: Vec<char> = digits.chars().collect();
+        return pairs
+            .chunks(2)
+            .map(|pair| {
+                if let [high, low] = pair { Some(digit(*high)? << 4 | digit(*low)?) } else { None }
+            })
+            .collect();
+    }
+    let mut found = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        rest = match (first, behind) {
+            (b'\\', [b'\\', behind @ ..]) => {
+                found.push(b'\\');
+                behind
+            }
+            (b'\\', [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', behind @ ..]) => {
+                found.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
+                behind
+            }
+            (b'\\', _) => return None,
+            // What else a character is depends on the server's encoding.
+            (plain, behind) if plain.is_ascii() => {
+                found.push(*plain);
+                behind
+            }
+            _ => return None,
+        };
+    }
+    Some(found)
 }
 
 fn stored_decimal(column: &TableColumn, value: Value) -> Result<Value, &'static str> {
@@ -571,5 +615,21 @@ mod tests {
         assert_eq!(id.equal(upper.clone()), Finds::Value(lower.clone()));
         assert_eq!(id.stored(upper), Ok(lower));
         assert!(id.stored(text("0188f1a0000070008000-00000000abcd")).is_err());
+    }
+
+    #[test]
+    fn octets_are_written_in_two_forms() {
+        let check = |text: &str, expected: Option<&[u8]>| {
+            assert_eq!(octets(text).as_deref(), expected, "{text}");
+        };
+        check("\\x01aB", Some(&[0x01, 0xab]));
+        check("\\x", Some(&[]));
+        check("\\x012", None);
+        check("\\x0g", None);
+        check("plain", Some(b"plain"));
+        check("a\\\\b\\001\\377", Some(b"a\\b\x01\xff"));
+        check("\\400", None);
+        check("\\n", None);
+        check("\u{e9}", None);
     }
 }

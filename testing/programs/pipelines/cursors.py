@@ -34,4 +34,12 @@ CASES = {
                    [X("delete from t where current of c"), S], [SUM], [Q("update u set t_id = 1 where current of c")], [Q("rollback")], [SUM]],
     "current-of-none": [[Q("begin")], [P("", "delete from t where current of nope"), B("", ""), E(""), S]],
     "current-of-before-the-first": [[Q("begin")], [Q("declare c cursor for select * from t")], [Q("delete from t where current of c")]],
+    # A portal of the protocol is a cursor to statements.
+    "move-of-a-portal": [[Q("begin")], [P("s", "select id from t order by id"), B("p", "s"), E("p", 2), S], [Q("move forward 1 from p")], [E("p", 2), S], [Q("MOVE 2 p")], [E("p", 0), S],
+                         [Q("move forward 1 p")], [E("p", 1), S], [Q("commit")]],
+    "move-of-a-portal-that-has-not-run": [[Q("begin")], [P("s", "select id from t where id = 3"), B("p", "s"), S], [Q("move all in p")], [E("p", 1), S]],
+    "move-of-a-portal-over-a-merge": [[Q("begin")], [P("s", "select a, count(*) from t group by a order by a"), B("p", "s"), S], [Q("move forward 2 p")], [E("p", 0), S]],
+    "fetch-of-a-portal": [[Q("begin")], [P("s", "select id, b from t order by id"), B("p", "s"), E("p", 1), S], [Q("fetch 2 from p")], [Q("fetch all from p")], [Q("fetch next from p")]],
+    "fetch-of-a-portal-that-has-not-run": [[Q("begin")], [P("s", "select id, b from t where id < 4 order by id"), B("p", "s"), S], [Q("fetch forward 2 from p")], [E("p", 0), S]],
+    "portals-go-forward": [[Q("begin")], [P("s", "select id from t order by id"), B("p", "s"), E("p", 2), S], [Q("move backward 1 p")], [Q("move 1 p")]],
 }

@@ -3,7 +3,7 @@
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::merge::MergePlan;
-use pando_kernel::route::{Need, Route, Spread, Units};
+use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::Edits;
 use pando_sql::ast::{Kind, QueryBody, Statement};
 
@@ -36,6 +36,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
             Asked::Other => match do_block::block(ctx, stmt)? {
                 do_block::Block::Needs(need) => return Ok(Planned::Needs(need)),
                 do_block::Block::Alike => check::everywhere(ctx),
+                do_block::Block::At(unit) => Units::new(vec![Target::whole(unit)], Spread::Gather),
                 do_block::Block::Other => match standing(ctx, stmt)? {
                     Route::Units(units) => units,
                     Route::Needs(need) => return Ok(Planned::Needs(need)),

@@ -11,6 +11,7 @@ use pando_kernel::session::{Key, Login, State, TransactionState};
 use pando_kernel::{Notification, Statements};
 
 use crate::house::Engine;
+use crate::meant::Meant;
 
 use crate::session::Session;
 use crate::session::bulk::copy;
@@ -37,6 +38,7 @@ impl Session {
             cursors: Cursors::default(),
             memory: Memory::default(),
             temporary: TemporaryTables::default(),
+            meant: Meant::default(),
         };
         stand::start_variables(&mut session)?;
         session.settings.shown_mut().is_known();

@@ -22,7 +22,7 @@ use crate::session::place::{changed_rules, elsewhere};
 use crate::session::reply::warnings;
 use crate::session::run::on_units::Ran;
 use crate::session::run::template::{self, Recalled};
-use crate::session::run::{entry, figures, on_units, views};
+use crate::session::run::{entry, figures, meant, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
@@ -105,6 +105,9 @@ pub(in crate::session) async fn run(
 
 /// Runs a statement on storage units: by one plan, or in steps.
 async fn run_on_units(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    if let Some(live) = session.place.current().cloned() {
+        Box::pin(meant::look_at_names(session, &live, stmt, given)).await?;
+    }
     match views::expanded(session, stmt, given).await? {
         Some(text) => Box::pin(run_expanded(session, stmt, &text, given)).await,
         None => run_over_tables(session, stmt, given).await,
@@ -123,6 +126,8 @@ async fn run_expanded(
         Some(recalled) => run_recalled(session, &recalled, text, &mut own).await,
         None => {
             let written = views::read(session, text, stmt)?;
+            let live = session.place.live()?;
+            Box::pin(meant::look_at_names(session, &live, &written, &mut own)).await?;
             run_over_tables(session, &written, &mut own).await
         }
     };

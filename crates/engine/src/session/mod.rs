@@ -17,6 +17,8 @@ mod statement;
 mod steps;
 mod transaction;
 
+use crate::meant::Meant;
+
 use cursors::Cursors;
 use memory::Memory;
 use place::Place;
@@ -38,4 +40,5 @@ pub struct Session {
     cursors: Cursors,
     memory: Memory,
     temporary: TemporaryTables,
+    meant: Meant,
 }

@@ -86,7 +86,7 @@ impl Transfer for MySql {
 }
 
 impl Obstacles for MySql {
-    fn obstacles_query(&self, table: &str) -> String {
+    fn obstacles_query(&self, _schema: Option<&str>, table: &str) -> String {
         let table = text_literal(table);
         let columns = |what: &str, condition: &str| {
             format!(

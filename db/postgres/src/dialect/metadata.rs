@@ -254,9 +254,15 @@ impl Metadata for Postgres {
         Some(self)
     }
 
+    /// With what a fresh connection of the session's user looks into: what this one has set is another matter.
     fn tables_query(&self) -> String {
-        "SELECT n.nspname::text, c.relname::text, c.relkind = 'S' FROM pg_catalog.pg_class c \
+        "SELECT n.nspname::text, c.relname::text, c.relkind = 'S', p.rank FROM pg_catalog.pg_class c \
          JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+         LEFT JOIN (SELECT s.oid, pg_catalog.min(p.rank) AS rank FROM pg_catalog.pg_settings g, \
+         pg_catalog.unnest(pg_catalog.string_to_array(g.reset_val, ',')) WITH ORDINALITY p(name, rank), \
+         pg_catalog.pg_namespace s WHERE g.name = 'search_path' AND s.nspname = \
+         CASE pg_catalog.btrim(p.name, ' \"') WHEN '$user' THEN SESSION_USER ELSE pg_catalog.btrim(p.name, ' \"') END \
+         GROUP BY s.oid) p ON p.oid = n.oid \
          WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND n.nspname <> 'information_schema' \
          AND n.nspname !~ '^pg_' \
          AND NOT (n.nspname = 'pando' AND c.relname IN ('unit', 'decision', 'undo', 'row_lock')) ORDER BY 1, 2"

@@ -51,8 +51,10 @@ impl Transfer for Postgres {
 }
 
 impl Obstacles for Postgres {
-    fn obstacles_query(&self, table: &str) -> String {
-        obstacles(&format!("to_regclass({})", text_literal(&self.quote(table))))
+    fn obstacles_query(&self, schema: Option<&str>, table: &str) -> String {
+        let schema = schema.map_or_else(String::new, |schema| self.quote(schema) + ".");
+        let name = format!("{schema}{}", self.quote(table));
+        obstacles(&format!("to_regclass({})", text_literal(&name)))
     }
 }
 

@@ -2,7 +2,9 @@
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
 use pando_kernel::Clock;
-use pando_kernel::dialect::{Facts, Language, MODE, VariableEffect, Variables, variable_refused};
+use pando_kernel::dialect::{
+    Facts, Language, MODE, NamesBy, VariableEffect, Variables, variable_refused,
+};
 use pando_kernel::own_session::{Aside, OwnSession};
 use pando_kernel::roles::Roles;
 use pando_kernel::two_phase::Isolation;
@@ -96,9 +98,13 @@ impl Variables for Postgres {
         true
     }
 
-    fn names_by(&self) -> &'static [&'static str] {
-        // SET SCHEMA sets the search path, in which `$user` is the role.
-        &["search_path", "schema", "role", AUTHORIZATION]
+    /// <https://www.postgresql.org/docs/current/functions-info.html>
+    fn names_by(&self) -> NamesBy {
+        NamesBy {
+            // SET SCHEMA sets the search path, in which `$user` is the role.
+            settings: &["search_path", "schema", "role", AUTHORIZATION],
+            path_query: Some("SELECT pg_catalog.unnest(pg_catalog.current_schemas(false))::text"),
+        }
     }
 
     fn set_statement(&self, variables: &[(String, String)]) -> String {

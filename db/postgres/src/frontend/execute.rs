@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use pando_kernel::session::Doorway;
+use pando_kernel::dialect::Language;
+use pando_kernel::session::{Doorway, Session, TransactionState};
 use pando_kernel::{
-    Column, Columns, Completion, Error, ErrorKind, Event, Execute as Run, Pipeline, Prepared,
-    Request, Rows,
+    Column, Columns, Completion, CursorId, Error, ErrorKind, Event, Execute as Run, Format,
+    Pipeline, Prepared, Request, Rows,
 };
 
-use pando_sql::ast::Kind;
+use pando_sql::ast::{Cursor, Direction, Kind};
 
 use super::client::Client;
 use super::end::{Halt, own};
@@ -16,6 +17,7 @@ use super::portals::Progress;
 use super::shape::{self, Shape};
 use crate::codec::backend::{encode_empty_query, encode_no_data, encode_portal_suspended};
 use crate::codec::frontend::Execute;
+use crate::dialect::Postgres;
 
 /// Whether RowDescription or NoData is still owed for a Describe just before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +167,7 @@ impl<D: Doorway> Client<D> {
         }
     }
 
-    fn suspend(&mut self, name: &str, cursor: Option<pando_kernel::CursorId>) -> Result<(), Halt> {
+    fn suspend(&mut self, name: &str, cursor: Option<CursorId>) -> Result<(), Halt> {
         let Some(cursor) = cursor else {
             return Err(Error::internal("a reply without a limit was suspended").into());
         };
@@ -188,6 +190,138 @@ impl<D: Doorway> Client<D> {
         let completion = Completion { tag, affected: Some(0), ..Completion::default() };
         self.complete(&completion);
         Ok(())
+    }
+}
+
+/// FETCH or MOVE, by a statement, over a portal of the protocol.
+#[derive(Debug)]
+pub(super) struct Walk {
+    portal: String,
+    /// So many rows; `None` for all.
+    limit: Option<u32>,
+    /// It is MOVE.
+    moves: bool,
+}
+
+impl<D: Doorway> Client<D> {
+    /// What a text asks of a portal, where it is a FETCH or MOVE of one. Portals go forward only.
+    /// <https://www.postgresql.org/docs/current/sql-fetch.html>
+    ///
+    /// # Errors
+    /// As a server's where it would go back; `Refused` where it goes forward otherwise than by a number of rows, or the
+    /// portal gives rows in another form.
+    pub(super) fn walk_of(&mut self, text: &str) -> Result<Option<Walk>, Error> {
+        let word = text.trim_start().get(..5).unwrap_or_default().to_ascii_lowercase();
+        let may_walk = word == "fetch" || word.starts_with("move");
+        if !may_walk || self.session.state().transaction != TransactionState::Open {
+            return Ok(None);
+        }
+        let Ok(stmt) = pando_sql::parse(text, Postgres.syntax()) else { return Ok(None) };
+        let Kind::Cursor(cursor) = &stmt.kind else { return Ok(None) };
+        let Cursor::Fetch { name, direction, moves } = &**cursor else { return Ok(None) };
+        let Ok(portal) = self.portals.get_mut(&name.value) else { return Ok(None) };
+        if !matches!(portal.prepared.statement.kind, Kind::Select(_)) {
+            return Ok(None);
+        }
+        let limit = match direction {
+            Direction::Forward(None) => None,
+            Direction::Forward(Some(count @ 1..)) => u32::try_from(*count).ok(),
+            Direction::Backward(_) | Direction::Forward(Some(..0)) | Direction::Relative(..0) => {
+                return Err(own("55000", "cursor can only scan forward".into()));
+            }
+            Direction::Forward(Some(0)) | Direction::Absolute(_) | Direction::Relative(_) => {
+                return Err(Error::unsupported(
+                    30001,
+                    "a portal of the protocol goes forward by a number of rows",
+                    "use FETCH FORWARD or MOVE FORWARD, or DECLARE a cursor",
+                ));
+            }
+        };
+        if !moves && portal.formats.iter().any(|format| *format != Format::Text) {
+            return Err(Error::unsupported(
+                30001,
+                "a portal whose rows were asked for in binary form gives them to its protocol only",
+                "bind it with results in text form, or DECLARE a cursor",
+            ));
+        }
+        Ok(Some(Walk { portal: name.value.clone(), limit, moves: *moves }))
+    }
+
+    /// Goes over rows of a portal for a statement: sends or counts them.
+    pub(super) async fn walk(&mut self, walk: Walk) -> Result<(), Halt> {
+        let (name, limit, moves) = (walk.portal.clone(), walk.limit, walk.moves);
+        let mut owed = if moves { Owed::Nothing } else { Owed::Description };
+        let portal = self.portals.get_mut(&name)?;
+        let (request, cursor) = match portal.progress {
+            Progress::Done => (None, None),
+            Progress::Suspended(cursor) => (Some(Request::Fetch { cursor, limit }), Some(cursor)),
+            Progress::New => {
+                let first = self.first(&name, limit)?;
+                let cursor = if let Request::Execute(run) = &first { run.cursor } else { None };
+                (Some(first), cursor)
+            }
+        };
+        let portal = self.portals.get_mut(&name)?;
+        portal.progress = Progress::Done;
+        if let Some(shape) = portal.shape.as_ref().filter(|_| owed == Owed::Description) {
+            shape.describe(self.wire.output.buffer())?;
+            owed = Owed::Nothing;
+        }
+        let count = match request {
+            Some(request) => self.walked(&walk, request, cursor, &mut owed).await?,
+            None => 0,
+        };
+        let tag = if moves { "MOVE" } else { "FETCH" };
+        let done = Completion { tag: tag.into(), affected: Some(count), ..Completion::default() };
+        self.complete(&done);
+        Ok(())
+    }
+
+    /// Runs a portal, or goes on with it, and gives how many rows there were.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "a filter: every other variant is not what is looked for"
+    )]
+    async fn walked(
+        &mut self,
+        walk: &Walk,
+        request: Request,
+        cursor: Option<CursorId>,
+        owed: &mut Owed,
+    ) -> Result<u64, Halt> {
+        let name = &walk.portal;
+        let mut count = 0;
+        let begun = self.begin(request).await;
+        if let Some(whole) = self.revalidated(name, begun)? {
+            if let Some(columns) = whole.columns {
+                self.columns(name, columns, owed)?;
+            }
+            return whole.rows.map_or(Ok(0), |rows| self.passed(walk, rows));
+        }
+        loop {
+            let next = self.next().await;
+            let Some(event) = self.revalidated(name, next)? else { return Ok(count) };
+            match event {
+                Event::Columns(columns) => self.columns(name, columns, owed)?,
+                Event::Rows(rows) => count += self.passed(walk, rows)?,
+                Event::Suspended => {
+                    let waits = cursor.map_or(Progress::Done, Progress::Suspended);
+                    self.portals.get_mut(name)?.progress = waits;
+                }
+                Event::Notice(_) | Event::Parameter { .. } => {
+                    self.aside(&event);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn passed(&mut self, walk: &Walk, rows: Rows) -> Result<u64, Halt> {
+        let count = u64::from(rows.count);
+        if !walk.moves {
+            self.rows(&walk.portal, rows)?;
+        }
+        Ok(count)
     }
 }
 

@@ -70,6 +70,11 @@ impl Portals {
         found.ok_or_else(|| own("34000", format!("portal \"{name}\" does not exist")))
     }
 
+    /// Whether there is one that a statement may name.
+    pub(super) fn have_names(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// Removes a portal; the cursor it waits on has to be closed.
     pub(super) fn remove(&mut self, name: &str) -> Option<CursorId> {
         let gone = match name {

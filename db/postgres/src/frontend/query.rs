@@ -32,6 +32,11 @@ impl<D: Doorway> Client<D> {
         }
         // What a pipeline did before it is one transaction with the text, whose end ends both.
         (self.executed, self.opened) = (false, false);
+        if self.portals.have_names()
+            && let Some(walk) = self.walk_of(text)?
+        {
+            return Box::pin(self.walk(walk)).await;
+        }
         if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
             if let Some(columns) = whole.columns {
                 let shape = Shape::simple(columns);

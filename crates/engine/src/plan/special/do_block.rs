@@ -1,13 +1,16 @@
 //! PostgreSQL's DO. What a block does cannot be told in general; but ORMs define types in it, so that one that is there already is no error.
 //!
 //! A block goes to every storage unit when each statement in it is a definition that would go to every unit by itself. All else is refused: changes of
-//! rows, queries, calls, EXECUTE and variables, and conditions that may hold on one unit and not on another.
+//! rows, queries, calls, EXECUTE and variables, and conditions that may hold on one unit and not on another. But a block
+//! that names single tables of one unit alone runs there, whatever it does with them.
 //! <https://www.postgresql.org/docs/current/sql-do.html>
 
+mod at_one;
 mod condition;
 mod reader;
 mod tables;
 
+use pando_kernel::UnitName;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
@@ -24,6 +27,8 @@ pub(in crate::plan) enum Block {
     Other,
     /// It does the same on every storage unit.
     Alike,
+    /// It is about what stands on this storage unit.
+    At(UnitName),
     /// Something must be found out first.
     Needs(Need),
 }
@@ -39,16 +44,24 @@ pub(in crate::plan) fn block(ctx: &Context<'_>, stmt: &Statement) -> Result<Bloc
         return Ok(Block::Other);
     }
     let body = body(ctx, &stmt.text).ok_or_else(refused)?;
-    let steps = Reader::steps(&body, ctx.dialect.syntax()).ok_or_else(refused)?;
     let Some(tables) = Tables::of(ctx) else { return Ok(Block::Needs(Need::Tables)) };
+    match alike(ctx, &body, &tables) {
+        Err(refusal) => at_one::unit(ctx, &body, &tables).map(Block::At).ok_or(refusal),
+        alike => alike,
+    }
+}
+
+/// Whether a block does the same on every storage unit.
+fn alike(ctx: &Context<'_>, body: &str, tables: &Tables) -> Result<Block> {
+    let steps = Reader::steps(body, ctx.dialect.syntax()).ok_or_else(refused)?;
     for step in steps {
         match step {
             Step::Sql(text) => {
-                if let Some(need) = definition(ctx, text, &tables)? {
+                if let Some(need) = definition(ctx, text, tables)? {
                     return Ok(Block::Needs(need));
                 }
             }
-            Step::If(text) if condition::is_alike(ctx, text, &tables) => {}
+            Step::If(text) if condition::is_alike(ctx, text, tables) => {}
             Step::If(_) => return Err(refused()),
         }
     }
@@ -58,7 +71,7 @@ pub(in crate::plan) fn block(ctx: &Context<'_>, stmt: &Statement) -> Result<Bloc
 fn refused() -> Error {
     Error::unsupported(
         30001,
-        "a DO block that does more than define what each storage unit has alike cannot be spread over storage units",
+        "a DO block that does more than define what each storage unit has alike, or than what is read of single tables of one, cannot be spread over storage units",
         "send its statements by themselves, or name a storage unit with the hint `/* SHARDINGSPHERE_HINT: DATA_SOURCE_NAME=… */`",
     )
 }
@@ -70,7 +83,8 @@ fn body(ctx: &Context<'_>, text: &str) -> Option<String> {
     let (_, rest) = tokens.split_first()?;
     let word = |at: usize| rest.get(at).map(|token| token.span.of(text).to_ascii_lowercase());
     let is = |at: usize, expected: &str| word(at).is_some_and(|word| word == expected);
-    let is_ours = |at: usize| is(at, "language") && is(at + 1, "plpgsql");
+    let is_ours =
+        |at: usize| is(at, "language") && (is(at + 1, "plpgsql") || is(at + 1, "'plpgsql'"));
     let code = match rest.len() {
         1 => rest.first(),
         3 if is_ours(0) => rest.last(),

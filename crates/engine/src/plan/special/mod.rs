@@ -12,6 +12,7 @@ pub(in crate::plan) mod routines;
 pub(crate) mod sequence_calls;
 pub(in crate::plan) mod sequence_homes;
 pub(in crate::plan) mod sequences;
+pub(in crate::plan) mod servers;
 pub(in crate::plan) mod several_tables;
 pub(in crate::plan) mod tell_calls;
 pub(in crate::plan) mod temporary;

@@ -13,7 +13,7 @@ use pando_kernel::feature::{Context, DataNode, LogicTable, TableKind};
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_kernel::temporary::is_temporary_routine;
 use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
-use pando_sql::{tokenize, visit};
+use pando_sql::{Item, reading, tokenize, visit};
 
 use crate::plan::about::any_unit;
 
@@ -24,6 +24,12 @@ pub(in crate::plan) use passing::kept;
 /// # Errors
 /// `Refused` where no unit has all the tables that it names.
 pub(in crate::plan) fn defined(ctx: &Context<'_>, stmt: &Statement) -> Result<Route> {
+    if let Kind::Utility { verb, .. } = &stmt.kind
+        && matches!(verb.as_str(), "GRANT" | "REVOKE")
+        && may_differ(ctx)
+    {
+        return Ok(standing(ctx, granted(ctx, &stmt.text)));
+    }
     let Kind::Define(define) = &stmt.kind else { return Ok(Route::Unclaimed) };
     let Some(effects) = ctx.dialect.effects() else { return Ok(Route::Unclaimed) };
     if define.object != ObjectKind::Routine || !may_differ(ctx) {
@@ -50,7 +56,8 @@ pub(in crate::plan) fn called(ctx: &Context<'_>, stmt: &Statement) -> Result<Rou
     let (Some(effects), Some(first)) = (ctx.dialect.effects(), any_unit(ctx)) else {
         return Ok(Route::Unclaimed);
     };
-    let is_query = matches!(stmt.kind, Kind::Select(_) | Kind::Explain { .. } | Kind::Copy(_));
+    let is_query = matches!(stmt.kind, Kind::Select(_) | Kind::Explain { .. } | Kind::Copy(_))
+        || matches!(&stmt.kind, Kind::Utility { verb, .. } if verb == "CALL");
     if !is_query
         || !stmt.text.contains('(')
         || !may_differ(ctx)
@@ -149,10 +156,36 @@ fn apart(name: &ObjectName, tables: &[(&String, &Vec<UnitName>)]) -> Error {
 
 /// On the units that have the routines that a definition names.
 fn changed(ctx: &Context<'_>, define: &Define) -> Route {
-    let may_have = |unit: &&UnitName| {
-        let keys = define.names.iter().map(|name| name.key().to_lowercase());
-        keys.into_iter().all(|key| has(ctx, unit, &key) != Some(false))
+    standing(ctx, define.names.iter().map(|name| name.key().to_lowercase()).collect())
+}
+
+/// The routines on which rights are given or taken, in lower case.
+fn granted(ctx: &Context<'_>, text: &str) -> Vec<String> {
+    let items = reading(text, ctx.dialect.syntax(), None).unwrap_or_default();
+    let is_routine = |item: &Item<'_>| {
+        ["function", "procedure", "routine"].iter().any(|word| item.is_word(word))
     };
+    let on = items.windows(2).position(|pair| pair[0].is_word("on") && is_routine(&pair[1]));
+    let Some(behind) = on.and_then(|at| items.get(at + 2..)) else { return Vec::new() };
+    let (mut found, mut depth) = (Vec::new(), 0_i32);
+    for item in behind {
+        if *item == Item::Mark("(") {
+            depth += 1;
+        } else if *item == Item::Mark(")") {
+            depth -= 1;
+        } else if depth == 0 {
+            if item.is_word("to") || item.is_word("from") {
+                break;
+            }
+            found.extend(item.name().map(|name| name.last().to_lowercase()));
+        }
+    }
+    found
+}
+
+/// On the units that have all these routines.
+fn standing(ctx: &Context<'_>, keys: Vec<String>) -> Route {
+    let may_have = |unit: &&UnitName| keys.iter().all(|key| has(ctx, unit, key) != Some(false));
     let units: Vec<&UnitName> = ctx.database.units.iter().filter(may_have).collect();
     on(ctx, &units)
 }
@@ -167,7 +200,7 @@ fn on(ctx: &Context<'_>, units: &[&UnitName]) -> Route {
 }
 
 /// What a text calls that may be users' own, in lower case.
-fn calls(ctx: &Context<'_>, text: &str, effects: &dyn Effects) -> Vec<String> {
+pub(in crate::plan) fn calls(ctx: &Context<'_>, text: &str, effects: &dyn Effects) -> Vec<String> {
     let tokens = tokenize(text, ctx.dialect.syntax()).ok();
     let names = tokens.and_then(|tokens| said(text, &tokens.list, &[])).unwrap_or_default();
     let called = names.into_iter().filter(|one| one.stands == Stands::Called);

@@ -30,7 +30,7 @@ impl<'a> Known<'a> {
                 let own = &self.ctx.database.name;
                 database.value.eq_ignore_ascii_case(own).then_some(view)
             }
-            ([_], _) => Some(view),
+            ([_], _) => view.is_found.then_some(view),
             _ => None,
         }
     }

@@ -228,6 +228,7 @@ impl Read {
         LogicView {
             unit: stored.unit,
             schema: stored.schema,
+            is_found: true,
             query: match fault {
                 Some(fault) => Err(fault),
                 None if own.is_empty() => Err(unreadable()),
@@ -249,10 +250,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).filter(|w| !w.is_empty())
 }
 
-/// Whether a name means a table where the rules look for it.
+/// Whether a name means a table where the rules look for it: in every schema, as they speak of none.
 fn is_at_home(stored: &Stored, parts: &[pando_sql::ast::Ident]) -> bool {
     match parts {
         [_] => true,
+        [.., schema, _] if stored.schema.is_some() => schema.value != "pg_catalog",
         [.., schema, _] => schema.value.eq_ignore_ascii_case(&stored.home),
         [] => false,
     }

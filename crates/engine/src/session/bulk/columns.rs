@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Catalog;
 use pando_kernel::route::Need;
 use pando_kernel::transfer::Obstacle;
 use pando_sql::ast::{Kind, Statement};
@@ -16,7 +15,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::errors::unknown_table;
 use crate::session::given::Given;
-use crate::session::run::{find_out, ready};
+use crate::session::run::{find_out, meant, ready};
 use crate::session::steps::move_rows;
 
 /// The columns a bulk statement without a list means, and its plan with them listed.
@@ -57,10 +56,10 @@ async fn known_columns(
     live: &Arc<LiveDatabase>,
     logic: &str,
 ) -> Result<Vec<String>> {
-    if session.work.catalog(live).columns(logic).is_none() {
+    if meant::columns(session, live, logic).is_none() {
         find_out::find_out(session, live, Need::Columns(logic.to_owned())).await?;
     }
-    match session.work.catalog(live).columns(logic) {
+    match meant::columns(session, live, logic) {
         Some(columns) if !columns.is_empty() => {
             let listed = columns.iter().filter(|column| !column.invisible);
             Ok(listed.map(|column| column.name.clone()).collect())

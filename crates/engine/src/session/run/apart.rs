@@ -61,7 +61,7 @@ pub(in crate::session) async fn start_apart(
 
 /// SET LOCAL as a SET for the session: a connection beside those of the transaction is in none, and is reset
 /// afterwards.
-fn of_session(text: &str, syntax: &Syntax) -> String {
+pub(in crate::session) fn of_session(text: &str, syntax: &Syntax) -> String {
     let mut edits = Edits::default();
     if let Ok(tokens) = pando_sql::tokenize(text, syntax)
         && let Some(second) = tokens.list.get(1)

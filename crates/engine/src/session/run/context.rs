@@ -7,6 +7,7 @@ use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::session::TransactionState;
 
 use crate::catalog::AsStored;
+use crate::meant::InSchemas;
 use crate::own_columns::Beside;
 use crate::snapshot::LiveDatabase;
 
@@ -22,11 +23,15 @@ pub(in crate::session) fn in_context<T>(
     plan: impl FnOnce(&Context<'_>) -> T,
 ) -> T {
     let (view, catalog) = (view(session, given), session.work.catalog(live));
-    let stored = AsStored(catalog.as_ref());
+    let catalog: &dyn Catalog = catalog.as_ref();
+    let meant =
+        (!session.meant.is_usual()).then_some(InSchemas { others: catalog, meant: &session.meant });
+    let catalog = meant.as_ref().map_or(catalog, |meant| meant as &dyn Catalog);
+    let stored = AsStored(catalog);
     let (database, catalog): (&Database, &dyn Catalog) =
         match given.is_some_and(|given| given.is_about_stored) {
             true => (live.below(), &stored),
-            false => (&live.database, catalog.as_ref()),
+            false => (&live.database, catalog),
         };
     let own = session.temporary.own_columns();
     let beside = own.map(|own| Beside { others: catalog, own });

@@ -21,7 +21,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::connections::ask;
-use crate::session::run::find_out;
+use crate::session::run::{find_out, meant};
 
 /// Actual tables of one that are looked at.
 const NODES: usize = 32;
@@ -183,10 +183,10 @@ async fn look_at_parts(
     if table.keys.is_empty() || nodes.is_empty() {
         return Ok(None);
     }
-    if session.work.catalog(live).columns(&key).is_none() {
+    if meant::columns(session, live, &key).is_none() {
         find_out::find_out(session, live, Need::Columns(key.clone())).await?;
     }
-    let columns = session.work.catalog(live).columns(&key).unwrap_or_default();
+    let columns = meant::columns(session, live, &key).unwrap_or_default();
     let Ok(keys) = placement::key_columns(table, &columns) else { return Ok(None) };
     if let Some(logic) = session.work.catalog(live).logic(&key)
         && keys.iter().any(|column| logic.turns(&column.name))

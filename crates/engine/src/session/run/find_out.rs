@@ -9,14 +9,16 @@ use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::views::{Taken, Views, Waits};
-use pando_kernel::{Effectful, Effects, Value};
+use pando_kernel::{Attribute, Effectful, Effects, LogicColumns, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
 use crate::catalog::{Found, TableMap};
 use crate::handle::Manner;
+use crate::meant::key_in;
 use crate::plan;
 use crate::plan::{Planned, Purpose};
+use crate::schemas::{Schemas, Standing};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -24,7 +26,7 @@ use crate::session::connections::{ask, release};
 use crate::session::given::Given;
 use crate::session::reply::logic_names::number_of;
 use crate::session::run::oids::Patience;
-use crate::session::run::{context, figures, oids, planning};
+use crate::session::run::{context, figures, meant, oids, planning};
 use crate::session::transaction::temporary::look;
 
 /// How often planning may ask for something to be found out before it answers.
@@ -213,10 +215,15 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
     let mut tables: TableMap = HashMap::new();
     let mut sequences: TableMap = HashMap::new();
     let mut spellings = Spellings::new();
+    let mut standing: Vec<Standing> = Vec::new();
     for unit in &live.database.units {
         for row in ask::ask(session, live, unit, &query).await? {
             let Some(Value::Text(name)) = row.get(1) else { continue };
             let key = syntax.table_key(name);
+            if let (Some(Value::Text(schema)), Some(rank)) = (row.first(), row.get(3)) {
+                let rank = if let Value::Int(rank) = rank { Some(*rank) } else { None };
+                standing.push(Standing { key: key.clone(), schema: schema.clone(), rank });
+            }
             if let Some(known) = spellings.get_mut(&key) {
                 known.insert(name.clone());
             } else if key != *name {
@@ -239,8 +246,13 @@ async fn learn_tables(session: &mut Session, live: &Arc<LiveDatabase>) -> Result
     for units in tables.values_mut().chain(sequences.values_mut()) {
         units.dedup();
     }
-    let views = read_views(session, live).await?;
-    let found = Found { tables, sequences, spellings, views };
+    let mut views = read_views(session, live).await?;
+    let schemas = Schemas::of(&live.database, &standing);
+    for (key, view) in &mut views {
+        view.is_found =
+            view.schema.is_none() || view.schema.as_deref() == schemas.found(key, schemas.path());
+    }
+    let found = Found { tables, sequences, spellings, views, schemas };
     session.work.catalog(live).learn_tables(epoch, found);
     Ok(())
 }
@@ -368,6 +380,9 @@ async fn learn_columns(
         // What is learnt is everybody's, and about the table that it hides.
         return Err(look::unknown_columns(&table));
     }
+    if let Some(schemas) = session.meant.schemas(&table).cloned() {
+        return learn_meant(session, live, table, &schemas).await;
+    }
     let dialect = Arc::clone(&live.database.dialect);
     if let Some((schema, relation)) = table.split_once('.')
         && dialect.presentation().is_some()
@@ -378,7 +393,66 @@ async fn learn_columns(
         catalog.learn_columns(catalog.epoch(), table, columns, None);
         return Ok(());
     }
-    let text = format!("SELECT 1 FROM {}", dialect.quote(&table));
+    // What is learnt is everybody's, whatever the session or its transaction has set.
+    let renames = session.settings.renames(dialect.as_ref());
+    if renames && session.work.catalog(live).schemas().is_none() {
+        learn_tables(session, live).await?;
+    }
+    let schemas = session.work.catalog(live).schemas();
+    let usual = schemas.as_ref().filter(|own| renames || own.has_beside(&table));
+    let schema = usual.and_then(|own| own.usual(&table));
+    let Read { columns, logic } = read_columns(session, live, &table, schema).await?;
+    // Only now: finding the unit may itself have made the catalogue forget.
+    let catalog = session.work.catalog(live);
+    catalog.learn_columns(catalog.epoch(), table, columns, logic);
+    Ok(())
+}
+
+/// Asks for the columns of a table that the statement under way means in other schemas than everybody does.
+///
+/// # Errors
+/// `Refused` where it means several whose columns differ; what the units say.
+async fn learn_meant(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    table: String,
+    schemas: &BTreeSet<String>,
+) -> Result<()> {
+    let mut known: Option<Read> = None;
+    for schema in schemas {
+        let mut read = read_columns(session, live, &table, Some(schema)).await?;
+        if schemas.len() > 1 {
+            // Each has a number of its own, which is not told then.
+            read.columns.iter_mut().for_each(|column| column.attribute = Attribute::default());
+        }
+        match &known {
+            Some(known) if known.columns != read.columns => {
+                return Err(meant::several(&table, schemas));
+            }
+            Some(_) | None => known = Some(read),
+        }
+    }
+    let Some(Read { columns, logic }) = known else { return Ok(()) };
+    let catalog = session.work.catalog(live);
+    catalog.learn_columns(catalog.epoch(), key_in(&table, schemas), columns, logic);
+    Ok(())
+}
+
+/// What was read of a table.
+struct Read {
+    columns: Vec<TableColumn>,
+    logic: Option<LogicColumns>,
+}
+
+/// Asks for the columns of a table in this schema, or where its connection looks first.
+async fn read_columns(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    table: &str,
+    schema: Option<&str>,
+) -> Result<Read> {
+    let dialect = Arc::clone(&live.database.dialect);
+    let text = format!("SELECT 1 FROM {}", dialect.quote(table));
     let stmt = pando_sql::parse(&text, dialect.syntax()).map_err(crate::plan::unread)?;
     // A room that turns columns could not say anything of them yet.
     let given = Given { is_about_stored: true, ..Given::default() };
@@ -401,17 +475,12 @@ async fn learn_columns(
         Err(error) if matches!(error.kind(), ErrorKind::UnknownTable(_)) => None,
         Err(error) => return Err(error),
     };
-    // Only now: finding the unit may itself have made the catalogue forget.
-    let epoch = session.work.catalog(live).epoch();
-    let Some(unit) = unit else {
-        session.work.catalog(live).learn_columns(epoch, table, Vec::new(), None);
-        return Ok(());
-    };
-    let actual = match unit.target.actual(&table) {
+    let Some(unit) = unit else { return Ok(Read { columns: Vec::new(), logic: None }) };
+    let actual = match unit.target.actual(table) {
         Some(actual) => actual.to_owned(),
-        None => spelled(session, live, &table).await?,
+        None => spelled(session, live, table).await?,
     };
-    let query = dialect.columns_query(None, &actual);
+    let query = dialect.columns_query(schema, &actual);
     let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
     let rows = match ask::ask(session, live, &writer, &query).await {
         // Nobody defines anything while it is away.
@@ -429,9 +498,8 @@ async fn learn_columns(
             own.relation = presentation.relation_number(own.relation, unit);
         }
     }
-    let logic = live.database.logic_columns(&table, &columns)?;
-    session.work.catalog(live).learn_columns(epoch, table, columns, logic);
-    Ok(())
+    let logic = live.database.logic_columns(table, &columns)?;
+    Ok(Read { columns, logic })
 }
 
 /// A row of the dialect's query for names.

@@ -16,7 +16,7 @@ use crate::session::place::{changed_rules, own_database};
 use crate::session::reply::warnings;
 use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
-use crate::session::run::{entry, ready, template, without_units};
+use crate::session::run::{entry, ready, servers, template, without_units};
 use crate::session::transaction::temporary::look;
 use crate::session::transaction::{commit, definition};
 
@@ -97,7 +97,9 @@ pub(in crate::session) async fn run(
     settle::settle_cursors(session).await?;
     let plan = match ready::ready(session, live, stmt, given, Purpose::Run).await {
         Ok(Ready::Run(plan)) => {
-            Arc::new(ready::on_leaders(session, live, stmt, given, *plan).await?)
+            let mut plan = ready::on_leaders(session, live, stmt, given, *plan).await?;
+            Box::pin(servers::tell_once(session, live, stmt, &mut plan)).await?;
+            Arc::new(plan)
         }
         Ok(Ready::Steps(found)) => {
             changed_rules::refuse_moved(session, live, stmt, Aim::Writes)?;

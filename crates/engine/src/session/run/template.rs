@@ -12,7 +12,7 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 
 use crate::session::Session;
 use crate::session::given::{Given, Run};
-use crate::session::run::{context, find_out};
+use crate::session::run::{context, find_out, meant};
 use crate::session::settings::{Settings, piped};
 use crate::session::transaction::Work;
 
@@ -55,7 +55,7 @@ impl Work {
 
 impl Settings {
     /// Whether names mean other tables to this session than to others.
-    fn renames(&self, dialect: &dyn Dialect) -> bool {
+    pub(in crate::session) fn renames(&self, dialect: &dyn Dialect) -> bool {
         if self.variables().id() == 0 && self.local().is_empty() {
             return false;
         }
@@ -64,7 +64,7 @@ impl Settings {
             settings.any(|(known, _)| known.eq_ignore_ascii_case(name))
                 || self.local().iter().any(|text| text.to_ascii_lowercase().contains(*name))
         };
-        dialect.names_by().iter().any(is_named)
+        dialect.names_by().settings.iter().any(is_named)
     }
 }
 
@@ -75,6 +75,7 @@ pub(in crate::session) fn recall(
     text: &Arc<str>,
     given: &mut Given,
 ) -> Option<Recalled> {
+    session.meant.begins();
     if session.place.properties().sql_show {
         // The log tells the statement's own text, which a template does not have.
         return None;
@@ -90,6 +91,9 @@ pub(in crate::session) fn recall(
         || session.temporary.are_there()
     {
         // Its tables are not those of the database that stands behind it, or not those that others see.
+        return None;
+    }
+    if meant::may_mean_others(session, &live) {
         return None;
     }
     // What is set now decides, not what was when the last statement began.

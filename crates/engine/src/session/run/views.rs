@@ -14,7 +14,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::cursors::settle;
 use crate::session::given::{self, Given};
-use crate::session::run::{context, find_out};
+use crate::session::run::{context, find_out, meant};
 
 /// The text over tables of a statement that names such views; `None` for all others.
 ///
@@ -63,6 +63,9 @@ pub(in crate::session) async fn describable(
     prepared: &Arc<Prepared>,
 ) -> Result<Option<Arc<Prepared>>> {
     let given = Given::default();
+    if let Some(live) = session.place.current().cloned() {
+        Box::pin(meant::look(session, &live, &prepared.statement)).await?;
+    }
     let Some(text) = expanded(session, &prepared.statement, &given).await? else { return Ok(None) };
     let stmt = read(session, &text, &prepared.statement)?;
     Ok(Some(given::in_place_of(prepared, stmt)))

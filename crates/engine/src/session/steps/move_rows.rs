@@ -18,7 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::ask;
 use crate::session::given::Given;
-use crate::session::run::{find_out, ready};
+use crate::session::run::{find_out, meant, ready};
 use crate::session::steps::frame;
 use crate::session::steps::frame::{Batches, Stepped, changed_meanwhile};
 use crate::session::steps::insert_select::{each_row, literal};
@@ -89,7 +89,9 @@ pub(in crate::session) async fn obstacles_of(
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
     let actual = unit.target.actual(logic).unwrap_or(logic);
     let writer = plan::writer_of(&live.database, Arc::clone(&unit.target.unit));
-    let rows = ask::ask(session, live, &writer, &transfer.obstacles_query(actual)).await?;
+    let schema = meant::schema_of(session, live, logic)?;
+    let query = transfer.obstacles_query(schema.as_deref(), actual);
+    let rows = ask::ask(session, live, &writer, &query).await?;
     let found: Vec<Obstacle> =
         rows.iter().map(|row| transfer.read_obstacle(row)).collect::<Result<_>>()?;
     Ok(match session.work.catalog(live).logic(logic) {

@@ -18,7 +18,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::release;
 use crate::session::cursors::settle;
-use crate::session::run::find_out;
+use crate::session::run::{find_out, meant};
 use crate::session::transaction::temporary::{Change, MAX, Temporary};
 use crate::session::transaction::units;
 
@@ -32,6 +32,7 @@ pub(in crate::session) async fn look_at_temporaries(
     live: &Arc<LiveDatabase>,
     stmt: &Statement,
 ) -> Result<()> {
+    meant::look(session, live, stmt).await?;
     let define = match &stmt.kind {
         Kind::Define(define) => Some(&**define),
         _ => None,
