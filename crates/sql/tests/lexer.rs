@@ -434,3 +434,23 @@ fn strings_in_pieces_have_one_value() {
     let all = tokens("X'4'\n'1'", &COLONS);
     assert_eq!(literal("X'4'\n'1'", &all.list[0], &COLONS), Some(Literal::Bytes(vec![0x41])));
 }
+
+#[test]
+fn a_variable_s_name_is_the_same_in_any_quotes() {
+    for (raw, expected) in [
+        ("@a", Some("@a")),
+        ("@A_1.$", Some("@a_1.$")),
+        ("@`a`", Some("@a")),
+        ("@`a``'b`", Some("@`a``'b`")),
+        ("@'a''b'", Some("@`a'b`")),
+        ("@'z\\'w'", Some("@`z'w`")),
+        ("@\"x\"\"y\"", Some("@`x\"y`")),
+        ("@É", Some("@`é`")),
+        ("@``", Some("@``")),
+        ("@@a", None),
+        ("@", None),
+        ("a", None),
+    ] {
+        assert_eq!(pando_sql::user_variable(raw, &COMMAS).as_deref(), expected, "{raw}");
+    }
+}
