@@ -36,9 +36,10 @@ pub trait OwnSession: Send + Sync + Debug {
         None
     }
 
-    /// What asks a server by which collation an expression's text compares.
-    fn collation_of(&self, expression: &str) -> String {
-        format!("COLLATION({expression})")
+    /// What asks a server by which collation an expression's text compares, where user variables keep one; `None` where
+    /// servers have no such variables.
+    fn collation_of(&self, _expression: &str) -> Option<String> {
+        None
     }
 
     /// The text under which a user variable keeps a value, `literal`, whose text compares by this collation, so that it

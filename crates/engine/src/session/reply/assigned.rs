@@ -33,8 +33,10 @@ pub(in crate::session) async fn kept(
     names: &[String],
 ) -> Result<Vec<String>> {
     let mut answer = Warnings::default();
-    let items = names.iter().flat_map(|name| [name.clone(), dialect.collation_of(name)]);
-    let query = format!("SELECT {}", items.collect::<Vec<_>>().join(", "));
+    let item = |name: &String| Some(format!("{name}, {}", dialect.collation_of(name)?));
+    let items = names.iter().map(item).collect::<Option<Vec<_>>>();
+    let items = items.ok_or_else(|| Error::internal("variables of a server that has none"))?;
+    let query = format!("SELECT {}", items.join(", "));
     warnings::read(connection, &query, &mut answer).await?;
     let row = answer.rows.first().filter(|row| row.len() == 2 * names.len());
     let row = row.ok_or_else(|| Error::internal("variables without values"))?;

@@ -95,10 +95,11 @@ async fn read(
         _ => return Err(server_error(1241, "21000", "Operand should contain 1 column(s)")),
     };
     let literal = dialect.literal(&value);
-    if !matches!(value, Value::Text(_)) {
+    let collation = dialect.collation_of(text).filter(|_| matches!(value, Value::Text(_)));
+    let Some(collation) = collation else {
         return Ok(dialect.kept_value(&value, literal, ""));
-    }
-    let query = format!("SELECT {}", dialect.collation_of(text));
+    };
+    let query = format!("SELECT {collation}");
     let told = collations(session, dialect, &query).await?;
     let collation = told.first().ok_or_else(|| Error::internal("a text without a collation"))?;
     Ok(dialect.kept_value(&value, literal, collation))
@@ -145,8 +146,13 @@ async fn dressed_value(
     let known = session.work.catalog(live).effectful(connection.unit());
     let leaves = known.map_or(Leaves::Definitions, |known| known.unknown);
     session.settings.taint(live, connection, leaves.max(Leaves::Anything));
-    pando_transaction::rows(&mut **connection, &format!("{sql} INTO {ASIDE}")).await?;
     let dialect = live.database.dialect.as_ref();
+    if dialect.collation_of(ASIDE).is_none() {
+        let rows = pando_transaction::rows(&mut **connection, sql).await?;
+        let value = rows.first().and_then(|row| row.first());
+        return Ok(dialect.literal(value.unwrap_or(&Value::Null)));
+    }
+    pando_transaction::rows(&mut **connection, &format!("{sql} INTO {ASIDE}")).await?;
     let kept = assigned::kept(connection, dialect, &[ASIDE.to_owned()]).await?;
     kept.into_iter().next().ok_or_else(|| Error::internal("an expression without a value"))
 }

@@ -72,7 +72,7 @@ fn asks(
     let text = &*query.text;
     let item = |at: &usize| {
         let named = named(dialect, columns.get(*at)?);
-        Some(dialect.collation_of(&named.or_else(|| written(select, text, *at))?))
+        dialect.collation_of(&named.or_else(|| written(select, text, *at))?)
     };
     let items: Vec<String> = texts.iter().map(item).collect::<Option<_>>()?;
     let tables = text.get(select.items_span.end as usize..end_of_tables(select) as usize)?.trim();
