@@ -1,5 +1,7 @@
 //! Moments that sessions write by their own time zones: a sharding algorithm sees each in one form.
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 use pando_kernel::Value;
 
 use crate::moment;
@@ -62,19 +64,13 @@ pub(crate) fn moment(value: &Value, zone: Zone) -> Option<Value> {
     let local = moment::timestamp(&Value::Text(format!("{day}{clock}")))?;
     let Value::Text(local) = local else { return None };
     let (whole, fraction) = local.split_once('.').unwrap_or((&local, ""));
-    let number = |from: usize, to: usize| whole.get(from..to)?.parse::<i64>().ok();
-    let days = days(number(0, 4)?, number(5, 7)?, number(8, 10)?)?;
-    let of_day = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
-    let all = days * 86_400 + of_day - seconds;
-    let (day, rest) = (all.div_euclid(86_400), all.rem_euclid(86_400));
+    let seconds = SignedDuration::from_secs(seconds);
+    let moment = whole.parse::<DateTime>().ok()?.checked_sub(seconds).ok()?;
     let point = if fraction.is_empty() { "" } else { "." };
-    Some(Value::Text(format!(
-        "{} {:02}:{:02}:{:02}{point}{fraction}+00",
-        date(day)?,
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )))
+    (1..=9999).contains(&moment.year()).then(|| {
+        let whole = moment.strftime("%Y-%m-%d %H:%M:%S");
+        Value::Text(format!("{whole}{point}{fraction}+00"))
+    })
 }
 
 /// `+09`, `+09:30`, `-0330`, `+01:02:03` in seconds.
@@ -95,38 +91,6 @@ fn offset(text: &str) -> Option<i64> {
     let (hours, minutes, seconds) = (part(0)?, part(2)?, part(4)?);
     (hours < 16 && minutes < 60 && seconds < 60)
         .then_some(sign * (hours * 3600 + minutes * 60 + seconds))
-}
-
-/// Days since 1970; `None` for a day that there is not.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let longest = match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if !(1..=longest).contains(&day) {
-        return None;
-    }
-    // The year begins in March, so that the odd day is its last.
-    let shifted = if month > 2 { year } else { year - 1 };
-    let (era, of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
-}
-
-/// The day so many days after 1970 began; `None` where its year has not four digits.
-fn date(days: i64) -> Option<String> {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (1..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
 #[cfg(test)]
@@ -164,17 +128,6 @@ mod tests {
         for text in ["2024-03-01 01:00:00", "2024-02-30 01:00:00+00", "now", "infinity", ""] {
             assert_eq!(seen(text, Zone::Named), None, "{text}");
         }
-    }
-
-    #[test]
-    fn days_are_told_back_and_forth() {
-        for (year, month, day) in
-            [(1970, 1, 1), (1900, 2, 28), (2000, 2, 29), (2024, 12, 31), (1, 1, 1), (9999, 12, 31)]
-        {
-            let text = format!("{year:04}-{month:02}-{day:02}");
-            assert_eq!(days(year, month, day).and_then(date), Some(text));
-        }
-        assert_eq!((days(1970, 1, 1), days(1900, 2, 29)), (Some(0), None));
     }
 
     #[test]

@@ -461,12 +461,10 @@ def copies_of_a_broadcast_table_do_not_drift():
                 copying.write(data)
             return cursor.rowcount
 
-    db.execute("alter table t_dict add column n bigserial")
-    refused(psycopg.errors.FeatureNotSupported, lambda: copy("copy t_dict (id, word) from stdin", "8\tx\n"), lambda e: "would generate `n`" in str(e))
+    refused(psycopg.errors.FeatureNotSupported, lambda: db.execute("alter table t_dict add column n bigserial"), lambda e: "would number the rows" in str(e))
     refused(psycopg.errors.FeatureNotSupported, lambda: copy("copy t_dict from stdin where random() < 2", ""), lambda e: "`random`" in str(e))
-    equal(copy("copy t_dict from stdin", "8\tx\t1\n"), 1)
+    equal(copy("copy t_dict from stdin", "8\tx\n"), 1)
     db.execute("delete from t_dict where id = 8")
-    db.execute("alter table t_dict drop column n")
 
 
 @case
