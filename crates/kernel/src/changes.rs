@@ -1,6 +1,7 @@
 //! What rooms change of a statement on its way in: pieces of its text, and values before they are stored or compared.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -270,14 +271,33 @@ pub fn write_literals(
     dialect: &dyn Dialect,
     edits: &mut Edits,
 ) -> Result<()> {
+    let mut behind = Behind::default();
     for one in literals {
         let value = dialect.literal(&one.turn.of(&one.value)?);
         match one.put.front() {
-            Some(front) => edits.replace(Span::at(one.span.end), format!("{front}{value}")),
+            Some(front) => behind.put(one.span.end, format!("{front}{value}")),
             None => edits.replace(one.span, value),
         }
     }
+    behind.write(edits);
     Ok(())
+}
+
+/// What is put behind values, by the point where they end. It comes in front of what others add there: a further value
+/// belongs to its column, whatever columns follow.
+#[derive(Debug, Default)]
+pub struct Behind(BTreeMap<u32, String>);
+
+impl Behind {
+    /// Puts a text behind what was put there before.
+    pub fn put(&mut self, at: u32, text: String) {
+        self.0.entry(at).or_default().push_str(&text);
+    }
+
+    /// Writes all of it into a text's edits.
+    pub fn write(self, edits: &mut Edits) {
+        self.0.into_iter().for_each(|(at, text)| edits.insert_first(at, text));
+    }
 }
 
 fn unreadable() -> Error {

@@ -23,6 +23,11 @@ pub trait ShowsColumns: Send + Sync + Debug {
     /// catalogue is told by, before any table's columns are read.
     fn names(&self) -> Vec<StoredName>;
 
+    /// Whether any column of a table (by its key) is stored or told otherwise: by default, where it has a name for one.
+    fn concerns(&self, table: &str) -> bool {
+        self.names().iter().any(|own| own.table == table)
+    }
+
     /// Asked of an INSERT whose rows are read and written in steps, of which none tells where the values of others go;
     /// gives what must be known first.
     ///

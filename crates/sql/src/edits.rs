@@ -29,6 +29,14 @@ impl Edits {
         self.list.insert(others.unwrap_or(self.list.len()), (end, Cow::Owned(behind.into())));
     }
 
+    /// Inserts a text in front of all others that are inserted at its point so far.
+    pub fn insert_first(&mut self, at: u32, text: impl Into<String>) {
+        let point = Span::at(at);
+        let others = self.list.iter().position(|(known, _)| *known == point);
+        let place = others.unwrap_or(self.list.len());
+        self.list.insert(place, (point, Cow::Owned(text.into())));
+    }
+
     /// Whether nothing is changed.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

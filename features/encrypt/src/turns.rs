@@ -58,9 +58,11 @@ impl Stored {
 
     fn wrong(&self, what: &str) -> Error {
         let column = &self.column;
-        Error::new(ErrorKind::Value(format!(
-            "column `{column}` is encrypted and holds texts, and was given {what}"
-        )))
+        Error::unsupported(
+            30001,
+            format!("column `{column}` is encrypted and holds texts, and was given {what}"),
+            "give it a text",
+        )
     }
 }
 

@@ -70,6 +70,10 @@ impl ShowsColumns for Mask {
     fn names(&self) -> Vec<StoredName> {
         Vec::new()
     }
+
+    fn concerns(&self, table: &str) -> bool {
+        self.rule.interest.has_table(table)
+    }
 }
 
 impl Feature for Mask {

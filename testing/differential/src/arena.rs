@@ -201,11 +201,16 @@ impl Arena {
 
 /// An encrypted column is told as a text of its stored column's length.
 fn of_any_length(mut reply: Reply) -> Reply {
-    const TEXTS: [&str; 5] = ["oid 25 ", "oid 1043 ", "type 252 ", "type 253 ", "type 254 "];
-    if let Reply::Rows { columns, .. } = &mut reply {
-        let is_text = |kind: &str| TEXTS.iter().any(|text| kind.starts_with(text));
-        for column in columns.iter_mut().filter(|column| is_text(&column.kind)) {
-            "text".clone_into(&mut column.kind);
+    let Reply::Rows { columns, .. } = &mut reply else { return reply };
+    for column in columns {
+        let mut words = column.kind.split(' ');
+        match (words.next(), words.next()) {
+            (Some("oid"), Some("25" | "1043")) => "text".clone_into(&mut column.kind),
+            // How it compares stays.
+            (Some("type"), Some("252" | "253" | "254")) => {
+                column.kind.replace_range("type ".len().."type 252".len(), "253");
+            }
+            _ => {}
         }
     }
     reply

@@ -242,8 +242,10 @@ pub(crate) fn encrypt(chance: &mut Chance, server: Server, tables: &[Table], lay
             kind == Kind::Plain
                 || server.is_postgres() && matches!(kind, Kind::Text | Kind::VarChar(_))
         };
+        // What a `*` does not give is refused beside an encrypted column.
+        let is_whole = table.columns.iter().all(|column| column.shown == Shown::Always);
         let fit = table.columns.iter().enumerate().filter(|(place, column)| {
-            is_kept(column.kind) && column.shown == Shown::Always && !table.key.contains(place)
+            is_whole && is_kept(column.kind) && !table.key.contains(place)
         });
         let names: Vec<&str> = fit.map(|(_, column)| column.name.as_str()).collect();
         for (name, ciphers) in names.iter().zip([

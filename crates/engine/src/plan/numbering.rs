@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use pando_kernel::changes::{Put, Turn, TurnedParameter};
+use pando_kernel::changes::{Behind, Put, Turn, TurnedParameter};
 use pando_sql::ast::{Node, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
@@ -67,11 +67,13 @@ pub(super) fn taken(
     let places = places(all, turned, edits);
     match placeholder {
         Placeholder::Question => {
+            let mut behind = Behind::default();
             for place in &places {
                 if let Some(front) = place.front {
-                    edits.replace(Span::at(place.span.end), format!("{front}?"));
+                    behind.put(place.span.end, format!("{front}?"));
                 }
             }
+            behind.write(edits);
             let turns = places.iter().map(|place| place.turn.cloned()).enumerate();
             Taken {
                 parameters: places.iter().map(|place| place.index).collect(),
@@ -86,12 +88,13 @@ pub(super) fn taken(
                 }
             }
             used.sort_by_key(|(index, _)| *index);
+            let mut behind = Behind::default();
             for place in &places {
                 let at = used.iter().position(|own| *own == (place.index, place.turn));
                 let at = at.unwrap_or(usize::MAX);
                 match place.front {
                     Some(front) => {
-                        edits.replace(Span::at(place.span.end), format!("{front}${}", at + 1));
+                        behind.put(place.span.end, format!("{front}${}", at + 1));
                     }
                     None if at as u64 != u64::from(place.index) => {
                         edits.replace(place.span, format!("${}", at + 1));
@@ -99,6 +102,7 @@ pub(super) fn taken(
                     None => {}
                 }
             }
+            behind.write(edits);
             let turns = used.iter().map(|(_, turn)| turn.cloned()).enumerate();
             Taken {
                 parameters: used.iter().map(|(index, _)| *index).collect(),

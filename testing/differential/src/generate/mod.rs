@@ -77,7 +77,8 @@ impl<'a> Maker<'a> {
         (self.items, self.aliases, self.is_writing) = (0, 0, false);
         let form = self.chance.below(100);
         // MariaDB 10.11 crashes at `lag` over a view with LIMIT 0.
-        self.may_see = self.server != Server::MariaDb || !(85..=90).contains(&form);
+        self.may_see = (self.server != Server::MariaDb || !(85..=90).contains(&form))
+            && self.layout.encrypted.is_empty();
         let query = match form {
             0..=44 => self.plain(),
             45..=58 => self.aggregate(),

@@ -55,6 +55,10 @@ pub(in crate::plan) fn route(
         return Err(gone_with_connection(gone.name, &own.unit));
     }
     for name in others(ctx, stmt, Some(own)) {
+        let mut rooms = ctx.database.features.iter().filter_map(|room| room.columns());
+        if rooms.any(|shows| shows.concerns(&name.key())) {
+            return Err(turned(name));
+        }
         // The part that is written for a sharded table.
         if is_alike(stmt) && part_of(ctx, &name.key()).any(|unit| unit == own.unit) {
             continue;
@@ -69,6 +73,18 @@ pub(in crate::plan) fn route(
         }
     }
     Ok(Route::Units(Units::new(vec![Target::whole(Arc::clone(&own.unit))], Spread::Gather)))
+}
+
+/// What stands beside a temporary table goes to its connection as it is written.
+fn turned(name: &ObjectName) -> Error {
+    Error::unsupported(
+        30001,
+        format!(
+            "table `{}`, of which columns are stored or told otherwise, stands beside a temporary table",
+            name.key()
+        ),
+        "fill the temporary table with what you have read, or use a table with a name of its own",
+    )
 }
 
 /// The unit for a session's first temporary table: where the tables stand that the statement reads, else where new single tables go.
