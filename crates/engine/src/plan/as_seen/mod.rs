@@ -7,8 +7,8 @@ mod stars;
 use pando_kernel::error::Result;
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
-use pando_sql::Edits;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
+use pando_sql::{Edits, visit};
 
 use super::parse::parsed;
 use super::special::temporary;
@@ -25,6 +25,9 @@ pub(super) fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Result<Known<O
     if !ctx.database.turns_columns() || temporary::concerned(ctx, stmt).is_some() {
         return Ok(Ok(None));
     }
+    if let Some(need) = unread(ctx, stmt) {
+        return Ok(Err(need));
+    }
     let mut edits = Edits::default();
     let tables = Tables::of(ctx);
     let written = insert_list::write(&tables, stmt, &mut edits)
@@ -34,6 +37,24 @@ pub(super) fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Result<Known<O
         Ok(()) if edits.is_empty() => Ok(Ok(None)),
         Ok(()) => parsed(ctx, &edits.apply(&stmt.text)).map(|stmt| Ok(Some(stmt))),
     }
+}
+
+/// What the rooms must know of a statement about their columns. Planning may come to ask them in many ways, of which not
+/// each can ask for more.
+fn unread(ctx: &Context<'_>, stmt: &Statement) -> Option<Need> {
+    let is_about_rows =
+        matches!(stmt.kind, Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
+    let tables = if is_about_rows { visit::tables(&stmt.kind) } else { Vec::new() };
+    let shows = || ctx.database.features.iter().filter_map(|room| room.columns());
+    let is_concerned = |key: &str| shows().any(|shows| shows.concerns(key));
+    if !tables.iter().any(|table| is_concerned(&table.name.key())) {
+        return None;
+    }
+    let is_known = |key: &str| ctx.catalog.columns(key).is_some();
+    let own = tables
+        .iter()
+        .filter(|table| table.name.parts.len() == 1 || is_concerned(&table.name.key()));
+    own.map(|table| table.name.key()).find(|key| !is_known(key)).map(Need::Columns)
 }
 
 /// The tables of which some columns are not as they are stored.
