@@ -26,7 +26,8 @@ pub trait ViewTexts: Send + Sync + Debug {
     /// without a name say nothing.
     fn query(&self, waits: Waits) -> String;
 
-    /// The query of a view as clients may write it, where servers tell it with functions of their own.
+    /// The query of a view as clients may write it, where servers tell it with functions of their own; where what they
+    /// tell is not the query, no query, with the words of what they tell.
     fn written(&self, definition: &str) -> String {
         definition.to_owned()
     }

@@ -12,6 +12,9 @@ use super::{MySql, SYNTAX};
 /// schema.
 const OF_ROLLUP: [&str; 2] = ["rollup_group_item", "rollup_sum_switcher"];
 
+/// What stands in `information_schema`, whose texts are utf8mb3, in the place of a character of four octets.
+const LOST: &str = "????";
+
 impl ViewTexts for MySql {
     /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
     fn query(&self, _waits: Waits) -> String {
@@ -27,6 +30,9 @@ impl ViewTexts for MySql {
     }
 
     fn written(&self, definition: &str) -> String {
+        if definition.contains(LOST) {
+            return format!("lost: {definition}");
+        }
         let mut edits = Edits::default();
         if OF_ROLLUP.iter().any(|name| definition.contains(name))
             && let Ok(stmt) = pando_sql::parse(definition, &SYNTAX)
