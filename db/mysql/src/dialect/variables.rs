@@ -42,12 +42,12 @@ const MOST_SECONDS: u64 = 31_536_000;
 pub(super) const ALL: u64 = u64::MAX;
 
 impl OwnSession for MySql {
-    /// A number with a point is a decimal one, with whatever digits it has.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others' literals say what they are")]
     fn collation_of(&self, expression: &str) -> Option<String> {
         Some(format!("COLLATION({expression})"))
     }
 
+    /// A number with a point is a decimal one, with whatever digits it has.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others' literals say what they are")]
     fn kept_value(&self, value: &Value, literal: String, collation: &str) -> String {
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         match value {

@@ -12,8 +12,9 @@ use super::{MySql, SYNTAX};
 /// schema.
 const OF_ROLLUP: [&str; 2] = ["rollup_group_item", "rollup_sum_switcher"];
 
-/// What stands in `information_schema`, whose texts are utf8mb3, in the place of a character of four octets.
-const LOST: &str = "????";
+/// What stands in `information_schema`, whose texts are utf8mb3, in the place of a character of four octets: once in
+/// MySQL's, for each octet in MariaDB's.
+const LOST: char = '?';
 
 impl ViewTexts for MySql {
     /// Definitions of MySQL lack the names that a list behind the view gives its columns; MariaDB's have them.
