@@ -17,6 +17,18 @@ pub(crate) fn is_distsql(text: &str, tokens: &[Token]) -> bool {
     heads.filter(begins).any(|head| fits(head, text, tokens))
         && !STAYS_SQL.iter().any(|head| fits(head, text, tokens))
         || asks_for_help(text, tokens)
+        || fits("HELP", text, tokens) && quoted_help(text).is_some()
+}
+
+/// What the mariadb and mysql clients make of `HELP DISTSQL LIKE '%x%'`, read back: they send the words behind HELP as a
+/// string, `help 'DISTSQL LIKE \'%x%\''`.
+pub(crate) fn quoted_help(text: &str) -> Option<String> {
+    let (help, rest) = text.trim_start().split_at_checked(4)?;
+    let words = rest.trim().trim_end_matches(';').trim_end();
+    let words = words.strip_prefix('\'')?.strip_suffix('\'')?;
+    let is_about_us = help.eq_ignore_ascii_case("HELP")
+        && words.get(..7).is_some_and(|first| first.eq_ignore_ascii_case("DISTSQL"));
+    is_about_us.then(|| format!("HELP {}", words.replace("\\'", "'")))
 }
 
 /// A statement is about the rules that these words stand for, right or wrong. `SHOW x` alone is a setting of PostgreSQL.
@@ -216,6 +228,7 @@ mod tests {
     fn a_slip_behind_the_first_words_still_belongs() {
         for text in [
             "HELP",
+            "help 'DISTSQL'",
             "help;",
             "create sharding tabel rule",
             "REGISTER STORAGE UNITS x",
@@ -258,5 +271,19 @@ mod tests {
             };
             assert!(texts.iter().any(begins), "no example begins with {head}");
         }
+    }
+
+    #[test]
+    fn help_that_a_client_has_put_in_quotes_is_read() {
+        for (text, expected) in [
+            ("help 'DISTSQL'", Some("HELP DISTSQL")),
+            ("help 'distsql';", Some("HELP distsql")),
+            ("HELP  'DISTSQL LIKE \\'%UNIT%\\''", Some("HELP DISTSQL LIKE '%UNIT%'")),
+            ("help 'contents'", None),
+            ("help", None),
+        ] {
+            assert_eq!(quoted_help(text).as_deref(), expected, "{text}");
+        }
+        assert!(crate::parse("help 'DISTSQL LIKE \\'%UNIT%\\''").is_ok());
     }
 }

@@ -43,6 +43,8 @@ impl Language {
     /// # Errors
     /// As [`crate::parse`].
     pub fn parse(&self, text: &str) -> Result<Statement> {
+        let help = belongs::quoted_help(text);
+        let text = help.as_deref().unwrap_or(text);
         parse::read(self, text).map_err(|error| error.placed_in(text))
     }
 
