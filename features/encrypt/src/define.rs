@@ -181,7 +181,8 @@ impl Made {
     fn kind(&self, part: &Part, fold: Fold) -> String {
         let is_like = part.purpose == Purpose::Like;
         let bound = match self.octets {
-            Some(octets) if is_like => Some(octets / OCTETS),
+            // A digest has a character for each UTF-16 unit of a text, which has no more of them than octets.
+            Some(octets) if is_like => Some(octets),
             Some(octets) => Some(part.makes.width(octets)),
             None if part.makes.width(0) == part.makes.width(1_000_000) => Some(part.makes.width(0)),
             None => None,

@@ -90,7 +90,11 @@ impl ValueMap for Pattern {
         if text.contains('\\') {
             return Err(self.0.wrong("a pattern with a backslash, which has no digest"));
         }
-        self.0.turned(value)
+        let Value::Text(digested) = self.0.turned(value)? else {
+            return Err(Error::internal("a digest that is no text"));
+        };
+        // A character may become a backslash, which LIKE takes for its escape.
+        Ok(Value::Text(digested.replace('\\', "\\\\")))
     }
 }
 
@@ -159,5 +163,17 @@ mod tests {
         assert!(asked.contains("to compare it with"), "{asked}");
         let pattern = Value::Text("a\\%".into());
         assert!(Pattern(stored(Fold::Keep)).turned(&pattern).is_err());
+    }
+
+    #[test]
+    fn a_digested_backslash_is_no_escape() {
+        let algorithm = Algorithm::nowhere("CHAR_DIGEST_LIKE", []);
+        let makes = encryptor(&algorithm).unwrap();
+        let stored =
+            || Stored { column: "note".into(), makes: Arc::clone(&makes), fold: Fold::Keep };
+        let value = Value::Text("[%".into());
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert_eq!(stored().turned(&value).unwrap(), text("\\%"));
+        assert_eq!(Pattern(stored()).turned(&value).unwrap(), text("\\\\%"));
     }
 }
