@@ -74,6 +74,10 @@ impl ShowsColumns for Encrypt {
         shows::names(&self.rule)
     }
 
+    fn concerns(&self, table: &str) -> bool {
+        self.rule.interest.has_table(table)
+    }
+
     /// A plain column gets no value of an encrypted one.
     fn carries(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
         match self.uses(ctx, stmt)? {
