@@ -15,6 +15,7 @@ mod lookup;
 mod net;
 mod outlet;
 mod query;
+mod ready;
 mod scope;
 mod select;
 mod sort;
@@ -26,6 +27,7 @@ use pando_kernel::Context;
 use pando_sql::ast::Statement;
 
 pub use interest::Interest;
+pub use ready::{known_uses, uses_or_need};
 pub use stop::Stop;
 pub use uses::{
     Definition, Duplicates, Given, Origin, Place, Reference, Rows, Star, StarColumn, StarPlace,

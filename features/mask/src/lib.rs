@@ -8,7 +8,7 @@ mod shown;
 
 use std::sync::Arc;
 
-use pando_columns::{Stop, Uses};
+use pando_columns::Uses;
 use pando_config::Rules;
 use pando_kernel::changes::Changes;
 use pando_kernel::error::{Error, Result};
@@ -37,17 +37,12 @@ struct Mask {
 impl Mask {
     /// The uses of masked columns; what must be known first.
     fn uses(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<std::result::Result<Uses, Need>> {
-        match pando_columns::uses(ctx, stmt, &self.rule.interest) {
-            Ok(uses) => Ok(Ok(uses)),
-            Err(Stop::Need(need)) => Ok(Err(need)),
-            Err(Stop::Unclear { why }) => Err(refused(why)),
-        }
+        pando_columns::uses_or_need(ctx, stmt, &self.rule.interest, refused)
     }
 
     /// The same, where routing has seen to it that all is known.
     fn known(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Uses> {
-        let unknown = |need| Error::internal(format!("{need:?} is not known"));
-        self.uses(ctx, stmt)?.map_err(unknown)
+        pando_columns::known_uses(ctx, stmt, &self.rule.interest, refused)
     }
 }
 
