@@ -20,8 +20,8 @@ pub(crate) fn is_distsql(text: &str, tokens: &[Token]) -> bool {
         || fits("HELP", text, tokens) && quoted_help(text).is_some()
 }
 
-/// What the mariadb and mysql clients make of `HELP DISTSQL LIKE '%x%'`, read back: they send the words behind HELP as a
-/// string, `help 'DISTSQL LIKE \'%x%\''`.
+/// What the mariadb and mysql clients make of `HELP DISTSQL LIKE '%x%'`, read back: they send the words behind HELP as
+/// a string, `help 'DISTSQL LIKE \'%x%\''`.
 pub(crate) fn quoted_help(text: &str) -> Option<String> {
     let (help, rest) = text.trim_start().split_at_checked(4)?;
     let words = rest.trim().trim_end_matches(';').trim_end();

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Keys known at once, of all tables of a database; rows beyond are asked for.
 const MOST: usize = 10_000;
 
-/// For how long it is taken for granted that a row is locked yet, as its unit may have lost the transaction; and for how
-/// long it is known that it was.
+/// For how long it is taken for granted that a row is locked yet, as its unit may have lost the transaction; and for
+/// how long it is known that it was.
 const LASTS: Duration = Duration::from_secs(2);
 
 /// A row's key, as its values are written.

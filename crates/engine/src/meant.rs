@@ -1,5 +1,5 @@
-//! What a session's statement means by names of tables, where others mean something else by them: tables of one name may
-//! stand in several schemas.
+//! What a session's statement means by names of tables, where others mean something else by them: tables of one name
+//! may stand in several schemas.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -183,8 +183,9 @@ pub trait Metadata: Send + Sync + Debug {
     fn read_column(&self, row: &[Value]) -> Result<TableColumn>;
 
     /// A query whose rows are (schema or NULL, table name) of every table and view of the current database that is not the vendor's own. A third column
-    /// that is true is about what every unit has alike, such as a sequence: the first unit's counts. A fourth, where the family has schemas, tells where
-    /// the schema comes among those that a fresh connection looks into: a number, or NULL where it does not.
+    /// that is true is about what every unit has alike, such as a sequence: the first unit's counts. A fourth, where
+    /// the family has schemas, tells where the schema comes among those that a fresh connection looks into: a number,
+    /// or NULL where it does not.
     fn tables_query(&self) -> String;
 
     /// How views are told; `None` where none may stand for several tables.

@@ -69,7 +69,7 @@ pub trait ColumnSequences: Send + Sync + Debug {
     /// none does. The table has the first of these names that there is.
     fn counter(&self, tables: &[String], column: &str) -> String;
 
-    /// An expression for the number that the connection was told last, by this sequence or by whichever; an error of the
-    /// server where it was told none.
+    /// An expression for the number that the connection was told last, by this sequence or by whichever; an error of
+    /// the server where it was told none.
     fn current(&self, sequence: Option<&str>) -> String;
 }

@@ -54,7 +54,8 @@ pub trait Transfer: Obstacles {
 /// What hinders rows from being taken out of an actual table and put in again elsewhere.
 pub trait Obstacles: Send + Sync + Debug {
     /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
-    /// again: [`Obstacles::read_obstacle`] reads them. `schema` says where the table stands, where the family has schemas and its name alone does not.
+    /// again: [`Obstacles::read_obstacle`] reads them. `schema` says where the table stands, where the family has
+    /// schemas and its name alone does not.
     fn obstacles_query(&self, schema: Option<&str>, table: &str) -> String;
 
     /// Reads a row of [`Obstacles::obstacles_query`].

@@ -21,9 +21,9 @@ pub enum Waits {
 pub trait ViewTexts: Send + Sync + Debug {
     /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema
     /// or NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written
-    /// through it (2: only as [`LogicView::is_strict`] says), and the schema or database in which its unqualified tables stand. Further rows tell names of
-    /// columns, where definitions may lack them: the third column is the place from 1, the fourth the name. Rows
-    /// without a name say nothing.
+    /// through it (2: only as [`LogicView::is_strict`] says), and the schema or database in which its unqualified
+    /// tables stand. Further rows tell names of columns, where definitions may lack them: the third column is the
+    /// place from 1, the fourth the name. Rows without a name say nothing.
     fn query(&self, waits: Waits) -> String;
 
     /// The query of a view as clients may write it, where servers tell it with functions of their own; where what they
@@ -63,8 +63,8 @@ pub struct LogicView {
     pub own: Arc<str>,
     /// Which changes of rows its server takes.
     pub changes: Taken,
-    /// Its server takes no rows where it shows more than columns of its table, and no changes where it shows sub-queries
-    /// about the row.
+    /// Its server takes no rows where it shows more than columns of its table, and no changes where it shows
+    /// sub-queries about the row.
     pub is_strict: bool,
 }
 

@@ -1,5 +1,5 @@
-//! `SKIP LOCKED`: a row of a broadcast table may be locked in one copy alone, by a query that joins it with rows of other
-//! tables. Which rows all copies give shows only where it is about one row at a time.
+//! `SKIP LOCKED`: a row of a broadcast table may be locked in one copy alone, by a query that joins it with rows of
+//! other tables. Which rows all copies give shows only where it is about one row at a time.
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;

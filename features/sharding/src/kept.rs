@@ -347,8 +347,8 @@ fn whole_range(name: &str) -> Option<(i128, i128)> {
     })
 }
 
-/// The octets that a text stands for: two hexadecimal digits for each behind `\x`, else characters, of which a backslash
-/// escapes itself and three octal digits.
+/// The octets that a text stands for: two hexadecimal digits for each behind `\x`, else characters, of which a
+/// backslash escapes itself and three octal digits.
 /// <https://www.postgresql.org/docs/current/datatype-binary.html>
 fn octets(text: &str) -> Option<Vec<u8>> {
     if let Some(digits) = text.strip_prefix("\\x") {

@@ -108,8 +108,8 @@ fn house(server: &str) -> Result<House, String> {
 }
 
 fn random(house: &House, words: &[String]) -> Result<bool, String> {
-    let is_encrypted = |word: &&String| *word == "--encrypted";
-    let keeping = match words.iter().any(|word| is_encrypted(&word)) {
+    let is_encrypted = |word: &String| word == "--encrypted";
+    let keeping = match words.iter().any(is_encrypted) {
         true => Keeping::Encrypted,
         false => Keeping::Plain,
     };

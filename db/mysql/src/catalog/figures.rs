@@ -1,5 +1,5 @@
-//! Figures of tables whose parts several storage units hold: how many rows they have, how much room they take. Each unit
-//! is asked for those of its parts, and what is shown is the sum.
+//! Figures of tables whose parts several storage units hold: how many rows they have, how much room they take. Each
+//! unit is asked for those of its parts, and what is shown is the sum.
 //! <https://dev.mysql.com/doc/refman/8.4/en/information-schema-tables-table.html>
 
 use std::collections::HashMap;

@@ -8,8 +8,8 @@ use pando_sql::{Edits, Span, visit};
 use super::variables::ALL;
 use super::{MySql, SYNTAX};
 
-/// What MySQL 8 writes around the columns of a query WITH ROLLUP in `information_schema`, and nobody can call. Functions of users stand there with their
-/// schema.
+/// What MySQL 8 writes around the columns of a query WITH ROLLUP in `information_schema`, and nobody can call.
+/// Functions of users stand there with their schema.
 const OF_ROLLUP: [&str; 2] = ["rollup_group_item", "rollup_sum_switcher"];
 
 /// What stands in `information_schema`, whose texts are utf8mb3, in the place of a character of four octets: once in

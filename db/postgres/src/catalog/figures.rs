@@ -1,5 +1,5 @@
-//! Figures of tables whose parts several storage units hold: how much room they take, how many rows they have, how often they were read. Each unit is asked
-//! for those of its parts, and what is shown is the sum.
+//! Figures of tables whose parts several storage units hold: how much room they take, how many rows they have, how
+//! often they were read. Each unit is asked for those of its parts, and what is shown is the sum.
 //! <https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-DBSIZE>, <https://www.postgresql.org/docs/current/monitoring-stats.html>
 
 use std::collections::HashMap;

@@ -1,5 +1,6 @@
-//! Digests, as hexadecimal digits in lower case: equal values have equal ones, and none leads back. MD5 and SM3 are byte
-//! for byte ShardingSphere's. Whoever knows the salt can try values until one fits; of HMAC only who has the key can.
+//! Digests, as hexadecimal digits in lower case: equal values have equal ones, and none leads back. MD5 and SM3 are
+//! byte for byte ShardingSphere's. Whoever knows the salt can try values until one fits; of HMAC only who has the key
+//! can.
 
 use aws_lc_rs::hmac;
 use md5::Digest as _;

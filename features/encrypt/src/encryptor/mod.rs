@@ -124,8 +124,8 @@ mod tests {
         encryptor(&Algorithm::nowhere(kind, props.iter().copied())).unwrap_err().message
     }
 
-    /// What ShardingSphere 5.1.0 and, for `RC4` and `CHAR_DIGEST_LIKE`, 5.3.2 store of a value: type, properties, value,
-    /// what is stored.
+    /// What ShardingSphere 5.1.0 and, for `RC4` and `CHAR_DIGEST_LIKE`, 5.3.2 store of a value: type, properties,
+    /// value, what is stored.
     const STORED: &str = include_str!("../../tests/shardingsphere.tsv");
 
     #[test]

@@ -1,5 +1,6 @@
 //! SM4 (GB/T 32907) in ECB or CBC mode with PKCS#7 padding, as hexadecimal digits. In ECB mode byte for byte what
-//! ShardingSphere's `SM4` stores; what its releases stored in CBC mode with an initial vector they could not read again.
+//! ShardingSphere's `SM4` stores; what its releases stored in CBC mode with an initial vector they could not read
+//! again.
 
 use cbc::cipher::block_padding::Pkcs7;
 use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyInit as _, KeyIvInit as _};

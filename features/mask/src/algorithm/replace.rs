@@ -144,8 +144,8 @@ impl Mask for Military {
     }
 }
 
-/// `LANDLINE_NUMBER_RANDOM_REPLACE`, `TELEPHONE_RANDOM_REPLACE`: another of the known beginnings, and digits by chance. A
-/// number that has none of them is told as it is, as in ShardingSphere.
+/// `LANDLINE_NUMBER_RANDOM_REPLACE`, `TELEPHONE_RANDOM_REPLACE`: another of the known beginnings, and digits by
+/// chance. A number that has none of them is told as it is, as in ShardingSphere.
 #[derive(Debug)]
 pub(super) struct Prefixed {
     /// The longest first.

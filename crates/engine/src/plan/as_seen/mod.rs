@@ -39,8 +39,8 @@ pub(super) fn written_out(ctx: &Context<'_>, stmt: &Statement) -> Result<Known<O
     }
 }
 
-/// What the rooms must know of a statement about their columns. Planning may come to ask them in many ways, of which not
-/// each can ask for more.
+/// What the rooms must know of a statement about their columns. Planning may come to ask them in many ways, of which
+/// not each can ask for more.
 fn unread(ctx: &Context<'_>, stmt: &Statement) -> Option<Need> {
     let is_about_rows =
         matches!(stmt.kind, Kind::Select(_) | Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));

@@ -1,5 +1,5 @@
-//! INSERTs into tables of several shards or copies whose servers would count a column by themselves: what each row wants
-//! of the counter.
+//! INSERTs into tables of several shards or copies whose servers would count a column by themselves: what each row
+//! wants of the counter.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! PostgreSQL's DO. What a block does cannot be told in general; but ORMs define types in it, so that one that is there already is no error.
 //!
 //! A block goes to every storage unit when each statement in it is a definition that would go to every unit by itself. All else is refused: changes of
-//! rows, queries, calls, EXECUTE and variables, and conditions that may hold on one unit and not on another. But a block
-//! that names single tables of one unit alone runs there, whatever it does with them.
+//! rows, queries, calls, EXECUTE and variables, and conditions that may hold on one unit and not on another. But a
+//! block that names single tables of one unit alone runs there, whatever it does with them.
 //! <https://www.postgresql.org/docs/current/sql-do.html>
 
 mod at_one;

@@ -23,7 +23,8 @@ pub(crate) fn tell_once(plan: &mut Plan, servers: &HashMap<UnitName, Arc<str>>) 
     });
 }
 
-/// Whether what the statement defines, changes or drops is every database's of its server: users, roles, who is in a role.
+/// Whether what the statement defines, changes or drops is every database's of its server: users, roles, who is in a
+/// role.
 fn is_of_server(syntax: &Syntax, stmt: &Statement) -> bool {
     let Ok(tokens) = tokenize(&stmt.text, syntax) else { return false };
     let words = tokens.list.iter().filter(|token| token.kind == TokenKind::Word);

@@ -24,7 +24,6 @@ use super::redirect::{Redirect, asked, redirected};
 use super::text_parts::{Part, Parts, is_marked, is_plain_name, marked};
 use crate::plan::effects::{OfText, is_plain_function};
 use crate::plan::labels::labelled;
-
 use crate::plan::{Plan, Planned, Purpose, Told, Unit, clock, rewrite, row_tables};
 
 /// The values that statements of one shape are tried with before a template is trusted.
@@ -53,7 +52,8 @@ pub struct Template {
     spans: Vec<Span>,
     goes: Goes,
     sides: Sides,
-    /// It is for INSERTs whose rows have their numbers for a counted column, or bring them: [`SessionView::is_counted`].
+    /// It is for INSERTs whose rows have their numbers for a counted column, or bring them:
+    /// [`SessionView::is_counted`].
     pub(crate) is_counted: bool,
 }
 

@@ -53,8 +53,8 @@ pub(in crate::session) fn is_expression(
 /// Where a storage unit puts a value, to tell its type and collation. No client's variable has such a name.
 const ASIDE: &str = "@`pando value`";
 
-/// The value of an expression as variables keep it, computed by a storage unit. Servers compute all values of a SET before they
-/// set any: it goes by what the session has set before.
+/// The value of an expression as variables keep it, computed by a storage unit. Servers compute all values of a SET
+/// before they set any: it goes by what the session has set before.
 ///
 /// # Errors
 /// What planning refuses, and what the unit says.

@@ -11,8 +11,8 @@ use super::tables::{Stands, Tables};
 use crate::plan::about::any_unit;
 use crate::plan::special::routines;
 
-/// Words of a body that do what cannot be read off it, or what other units would have to do, too, or that a unit answers
-/// for itself.
+/// Words of a body that do what cannot be read off it, or what other units would have to do, too, or that a unit
+/// answers for itself.
 const UNREAD: [&str; 15] = [
     "call",
     "commit",
@@ -141,7 +141,7 @@ fn words(ctx: &Context<'_>, body: &str) -> Option<Vec<Word>> {
 fn are_read(words: &[Word]) -> bool {
     words.iter().enumerate().all(|(at, word)| {
         if word.is_one_of(&UNREAD) {
-            // `FOR EACH ROW EXECUTE FUNCTION` is none, and no block makes a trigger without a routine.
+            // So is CREATE TRIGGER with its `EXECUTE FUNCTION`, which would call a routine that is not read here.
             return false;
         }
         if word.is_one_of(&["create", "alter", "drop"]) {
