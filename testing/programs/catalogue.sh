@@ -180,6 +180,16 @@ mysql_answers() {
   same "$f-grants-tell-no-password" 0 "$(m 'show grants' | grep -c PASSWORD)"
 }
 
+# registered FAMILY TITLE: what a column is called in a session that was there before the database had a storage unit, whose server told its version.
+registered() {
+  local port; port=$(unit_port "$1" 1)
+  pando_start --data "$work/data-$1"
+  same "$1-label-of-a-unit-registered-since" "$2" "$(mysql_at "$mysql_port" shop -B -e "create database since; use since;
+    register storage unit own (HOST='127.0.0.1', PORT=$port, DB='ds_1', USER='test', PASSWORD='test');
+    select table_name from information_schema.tables where table_schema = database() limit 1" 2>&1 | head -1)"
+  pando_stop "$1-registered-stop"
+}
+
 for family in pg mariadb mysql; do
   has $family || { skip "$family" "no server"; continue; }
   reset $family >"$work/reset.log" 2>&1 || { bad "$family-reset" "the databases cannot be emptied" "$work/reset.log"; continue; }
@@ -191,4 +201,8 @@ for family in pg mariadb mysql; do
     check $family-create mysql_tables && mysql_answers $family
   fi
   pando_stop $family-stop
+  case $family in
+  mariadb) registered $family table_name ;;
+  mysql) registered $family TABLE_NAME ;;
+  esac
 done

@@ -75,6 +75,7 @@ impl Place {
     /// A statement begins: others see it, as `told`.
     pub(in crate::session) fn begins(&mut self, told: &Arc<str>) {
         self.ticket = self.ticket.wrapping_add(1);
+        self.hear_version();
         self.handle.begins(told);
     }
 

@@ -98,6 +98,17 @@ impl Place {
         (before != now).then_some(now)
     }
 
+    /// Takes up the version of the servers, if no storage unit had told it when the session came to the database: what
+    /// the catalogue's columns are called, and how a table of a list is dropped, goes by it.
+    pub(in crate::session) fn hear_version(&mut self) {
+        if self.facts.version.is_some() {
+            return;
+        }
+        if let Some(version) = self.live.as_ref().and_then(|live| live.version()) {
+            self.facts_mut().version = Some(version.into());
+        }
+    }
+
     /// Whether there is a newer configuration than the one it goes by.
     pub(in crate::session) fn is_outdated(&self) -> bool {
         !Arc::ptr_eq(&self.engine.inner.snapshot.load(), &self.snapshot)

@@ -50,7 +50,9 @@ pub(in crate::session) async fn find_out(
         Need::Oids(unit) => oids::find_out_of(session, live, &unit, Patience::Long).await,
         Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
         Need::Figures(asked) => figures::find_out(session, live, asked).await,
-    }
+    }?;
+    session.place.hear_version();
+    Ok(())
 }
 
 /// Asks planning, and finds out what it asks for, until it has all that it needs to know.
