@@ -48,6 +48,7 @@ impl ShowsColumns for Renaming {
             table: "t".into(),
             stored: stored.into(),
             logic: logic.map(str::to_owned),
+            declared: None,
         };
         vec![name("kept", Some("name")), name("also", None)]
     }

@@ -68,6 +68,9 @@ impl<'a> Analysis<'a> {
                 }
                 Ok(Valued::plain(Given::Value(Value::Literal(expr.span))))
             }
+            Node::Unary { .. } if pando_kernel::Value::of_constant(expr).is_some() => {
+                Ok(Valued::plain(Given::Value(Value::Literal(expr.span))))
+            }
             Node::Parameter(index) => {
                 let value = Value::Parameter { index: *index, span: expr.span };
                 Ok(Valued::plain(Given::Value(value)))

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::column::Column;
+use crate::declared::DeclaredType;
 use crate::error::Result;
 use crate::merge::Position;
 use crate::value::Value;
@@ -15,6 +16,11 @@ pub trait CellTurn: Send + Sync + Debug {
     /// Changes what the client is told of the column: by default nothing. Its format stays as it is: values are written
     /// in that.
     fn column(&self, _column: &mut Column) {}
+
+    /// The type that the client is told of the column, where it is not the stored one's.
+    fn declared(&self) -> Option<DeclaredType> {
+        None
+    }
 
     /// What is told in the place of a stored value. NULL is not asked for: it stays.
     ///

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pando_sql::ast::{Expr, Node};
 use pando_sql::{Edits, Span};
 
+use crate::declared::DeclaredType;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::value::Value;
@@ -19,6 +20,11 @@ pub trait ValueMap: Send + Sync + Debug {
     /// # Errors
     /// `Value` for one that cannot be stored.
     fn turned(&self, value: &Value) -> Result<Value>;
+
+    /// The type that a client is told of a parameter in its place, where it is not the stored one's.
+    fn declared(&self) -> Option<DeclaredType> {
+        None
+    }
 }
 
 /// A map of values, shared by all statements that go through it. Two are equal where they are one.
@@ -198,8 +204,8 @@ impl Changes {
     fn note(&mut self, expr: &Expr, turn: &Turn, put: Put) -> Result<()> {
         let (span, turn) = (expr.span, turn.clone());
         match &expr.node {
-            Node::Literal(literal) => {
-                let value = Value::of_literal(literal).ok_or_else(unreadable)?;
+            Node::Literal(_) | Node::Unary { .. } => {
+                let value = Value::of_constant(expr).ok_or_else(unreadable)?;
                 self.literals.push(TurnedLiteral { span, value, turn, put });
             }
             Node::Parameter(index) => {

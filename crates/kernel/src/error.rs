@@ -134,6 +134,10 @@ pub enum ErrorKind {
     Variable(String),
     /// A parameter or literal cannot be read as the type it must have.
     Value(String),
+    /// A number or a moment lies beyond what its column's type holds.
+    OutOfRange(String),
+    /// A text is longer than its column's type lets it be.
+    TooLong(String),
     /// LIMIT or OFFSET, named here, counts below zero.
     NegativeCount(&'static str),
     /// A sharding value is missing, null or routes nowhere.
@@ -319,6 +323,8 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::StatementExists(_)
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::OutOfRange(_)
+        | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
@@ -359,6 +365,8 @@ impl fmt::Display for ErrorKind {
             Self::NegativeCount(clause) => write!(f, "{clause} must not be negative"),
             Self::Variable(message)
             | Self::Value(message)
+            | Self::OutOfRange(message)
+            | Self::TooLong(message)
             | Self::ShardingValue { message, .. }
             | Self::AccessDenied(message)
             | Self::TransactionState(message)

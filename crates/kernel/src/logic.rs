@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pando_sql::ast::Statement;
 
+use crate::declared::DeclaredType;
 use crate::error::{Error, Result};
 use crate::feature::{Context, Feature};
 use crate::route::Need;
@@ -47,6 +48,8 @@ pub struct StoredName {
     pub stored: String,
     /// What clients call it; `None` where they see nothing of it.
     pub logic: Option<String>,
+    /// The type that clients see it of; `None` where that is the stored one's, or not known.
+    pub declared: Option<DeclaredType>,
 }
 
 /// A column as clients see it.
@@ -158,7 +161,10 @@ pub fn names(rooms: &[Arc<dyn Feature>]) -> Vec<StoredName> {
                 below.table == own.table && below.logic.as_deref() == Some(&*own.stored)
             };
             match all.iter_mut().find(is_below) {
-                Some(below) => below.logic = own.logic,
+                Some(below) => {
+                    below.declared = own.declared.or(below.declared);
+                    below.logic = own.logic;
+                }
                 None => all.push(own),
             }
         }
@@ -253,6 +259,7 @@ mod tests {
                 table: "t".into(),
                 stored: stored.into(),
                 logic: logic.map(str::to_owned),
+                declared: None,
             };
             vec![name(self.stored, Some(self.logic)), name(self.hidden, None)]
         }

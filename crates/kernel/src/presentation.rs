@@ -9,6 +9,7 @@ use pando_sql::{Edits, Release};
 
 use crate::actual::ActualNames;
 use crate::catalog::Catalog;
+use crate::declared::DeclaredType;
 use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::facts::Facts;
 use crate::oids::Oids;
@@ -229,6 +230,8 @@ pub struct ShownColumn {
     pub stored: Arc<str>,
     /// Its name for clients; `None` where it is not shown.
     pub logic: Option<Arc<str>>,
+    /// Its type for clients; `None` where that is the stored one's.
+    pub declared: Option<DeclaredType>,
 }
 
 /// The refusal of a question about the catalogue whose answer would name columns as they are stored.

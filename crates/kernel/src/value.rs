@@ -2,7 +2,7 @@
 
 use bigdecimal::BigDecimal;
 use bytes::Bytes;
-use pando_sql::ast::Literal;
+use pando_sql::ast::{Expr, Literal, Node};
 
 /// One value. Dates and times are `Text` in the standard form (`2026-01-31 13:45:00.5`), of which the [`Kind`] tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +78,36 @@ impl Value {
         })
     }
 
+    /// The value of a literal, or of a number with a sign in front; `None` for anything else.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a filter over syntax nodes")]
+    pub fn of_constant(expr: &Expr) -> Option<Self> {
+        match &expr.node {
+            Node::Literal(literal) => Self::of_literal(literal),
+            Node::Unary { op, operand } => {
+                let Node::Literal(Literal::Integer(_) | Literal::Number(_)) = &operand.node else {
+                    return None;
+                };
+                let number = Self::of_constant(operand)?;
+                match op.as_str() {
+                    "+" => Some(number),
+                    "-" => number.negated(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn negated(self) -> Option<Self> {
+        match self {
+            Self::Int(number) => number.checked_neg().map(Self::Int),
+            Self::UInt(number) if number == i64::MIN.unsigned_abs() => Some(Self::Int(i64::MIN)),
+            Self::UInt(number) => Some(Self::Decimal(-BigDecimal::from(number))),
+            Self::Decimal(number) => Some(Self::Decimal(-number)),
+            Self::Null | Self::Bool(_) | Self::Float(_) | Self::Text(_) | Self::Bytes(_) => None,
+        }
+    }
+
     /// An exact number, with or without an exponent; `None` when the text is none or longer than any server's numbers. Without that
     /// bound `1e999999999` would take a gigabyte to write out, and a text of millions of digits minutes to read.
     pub fn decimal(text: &str) -> Option<Self> {
@@ -92,7 +122,27 @@ impl Value {
 
 #[cfg(test)]
 mod tests {
+    use pando_sql::Span;
+
     use super::*;
+
+    #[test]
+    fn a_sign_belongs_to_its_number() {
+        let span = Span::new(0, 1);
+        let signed = |op: &str, literal: Literal| {
+            let operand = Box::new(Expr { span, node: Node::Literal(literal) });
+            Value::of_constant(&Expr { span, node: Node::Unary { op: op.into(), operand } })
+        };
+        let number = |text: &str| Literal::Number(text.into());
+        assert_eq!(signed("-", Literal::Integer(5)), Some(Value::Int(-5)));
+        assert_eq!(signed("+", Literal::Integer(5)), Some(Value::Int(5)));
+        assert_eq!(signed("-", number("9223372036854775808")), Some(Value::Int(i64::MIN)));
+        let below = Value::decimal("-9223372036854775809");
+        assert_eq!(signed("-", number("9223372036854775809")), below);
+        assert_eq!(signed("-", number("0.50")), Value::decimal("-0.50"));
+        assert_eq!(signed("~", Literal::Integer(5)), None);
+        assert_eq!(signed("-", Literal::Text("5".into())), None);
+    }
 
     #[test]
     fn decimals_are_read_exactly_up_to_a_bound() {

@@ -99,6 +99,8 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::Value(_) | ErrorKind::ShardingValue { is: Unroutable::OtherType, .. } => {
             (1366, b"HY000")
         }
+        ErrorKind::OutOfRange(_) => (1264, b"22003"),
+        ErrorKind::TooLong(_) => (1406, b"22001"),
         ErrorKind::ShardingValue { is: Unroutable::Null, .. } => (1048, b"23000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
         ErrorKind::NegativeCount(_) => (1210, b"HY000"),
@@ -150,6 +152,8 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::StatementExists(_)
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::OutOfRange(_)
+        | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)

@@ -1,6 +1,7 @@
 //! MySQL's column types, flags and character sets, and their values in text and binary form.
 
 mod binary;
+pub(crate) mod declared;
 mod flags;
 mod temporal;
 mod text;

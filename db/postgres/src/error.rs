@@ -48,6 +48,8 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
             "22023"
         }
         ErrorKind::Value(_) => "22P02",
+        ErrorKind::OutOfRange(_) => "22003",
+        ErrorKind::TooLong(_) => "22001",
         ErrorKind::NegativeCount("OFFSET") => "2201X",
         ErrorKind::NegativeCount(_) => "2201W",
         ErrorKind::AccessDenied(_) => "42501",
@@ -201,6 +203,8 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::NoDatabase
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
+        | ErrorKind::OutOfRange(_)
+        | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)

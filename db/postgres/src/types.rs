@@ -5,6 +5,7 @@
 
 mod binary;
 mod catalogue;
+pub(crate) mod declared;
 mod numeric;
 pub mod oid;
 pub use catalogue::{FIRST_OWN, catalogue_name};

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use pando_columns::Origin;
-use pando_kernel::CellTurn;
 use pando_kernel::changes::Turn;
+use pando_kernel::{CellTurn, DeclaredType};
 
+use crate::canonical::Declared;
 use crate::encryptor::Encryptor;
 
 /// A column as clients know it.
 #[derive(Debug)]
 pub(crate) struct EncryptedColumn {
     pub(crate) of: Origin,
+    /// The type that its rule says clients see it of; without one it holds texts.
+    pub(crate) declared: Option<Declared>,
     /// Holds the value.
     pub(crate) cipher: Part,
     /// Holds what equality is asked of.
@@ -70,14 +73,27 @@ impl EncryptedColumn {
             let named = parts.into_iter().enumerate();
             named.filter_map(|(at, part)| Some((at, part?.encryptor.clone()))).collect()
         };
-        all(self) == all(other)
+        all(self) == all(other) && self.declared == other.declared
     }
 
     /// Whether both are equal where their values are.
     pub(crate) fn compares_with(&self, other: &Self) -> bool {
         match (self.equality(), other.equality()) {
-            (Some(own), Some(other)) => own.encryptor == other.encryptor,
+            (Some(own), Some(equal)) => own.encryptor == equal.encryptor && self.writes_as(other),
             _ => false,
+        }
+    }
+
+    /// Whether equal values of both have the same text, and others another.
+    pub(crate) fn writes_as(&self, other: &Self) -> bool {
+        let declared = |column: &Self| match column.declared {
+            Some(declared) => declared.declared,
+            None => DeclaredType::Text { most: None },
+        };
+        match (declared(self), declared(other)) {
+            (DeclaredType::Text { .. }, DeclaredType::Text { .. })
+            | (DeclaredType::Int { .. }, DeclaredType::Int { .. }) => true,
+            (own, other) => own == other,
         }
     }
 }

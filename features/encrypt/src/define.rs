@@ -1,51 +1,50 @@
-//! Definitions that name encrypted columns: CREATE TABLE makes the stored columns, an index or a key stands on the one
-//! that is equal where values are.
+//! Definitions that name encrypted columns: CREATE TABLE and ALTER TABLE … ADD make the stored columns, DROP drops them
+//! all, an index or a key stands on the one that is equal where values are.
 
 use pando_columns::{Definition, Place, Use, Uses};
 use pando_kernel::changes::Changes;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_sql::ast::{ColumnDefinition, Define, DefineAction, Kind, Statement};
-use pando_sql::{Fold, Span};
+use pando_sql::ast::{DefineAction, Kind, ObjectKind, Statement};
+use pando_sql::{Span, Token};
 
-use crate::column::{EncryptedColumn, Part, Purpose};
+use crate::column::EncryptedColumn;
+use crate::declaration::{Cut, Declaration};
 use crate::places::found;
 use crate::refused;
 use crate::rule::Rule;
 use crate::write::Writer;
-
-/// A character of a text takes up to four octets.
-const OCTETS: usize = 4;
-/// MySQL's rows have 65,535 octets: a longer column is a TEXT.
-const LONGEST: usize = 16_000;
 
 /// Refuses definitions that would keep values in the plain, or an order of them.
 ///
 /// # Errors
 /// `Refused`, with what may stand there.
 pub(crate) fn check(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, uses: &Uses) -> Result<()> {
-    for one in &uses.columns {
-        let Place::Definition(part) = &one.place else { continue };
+    let is_of = |one: &&Use| matches!(one.place, Place::Definition(_));
+    let mut own = uses.columns.iter().filter(is_of).peekable();
+    if own.peek().is_none() {
+        return Ok(());
+    }
+    let tokens = tokens(ctx, stmt)?;
+    let cut = Cut { text: &stmt.text, tokens: &tokens, syntax: ctx.dialect.syntax() };
+    for one in own {
         let column = found(rule, &one.of)?;
-        match part {
-            Definition::Column { .. } => {
-                let made = Made::of(ctx, stmt, one, column)?;
-                if made.is_unique() {
-                    has_equality(column)?;
-                }
+        let Place::Definition(part) = &one.place else { continue };
+        match Named::of(&cut, stmt, one, column, *part)? {
+            Named::Declared(made) | Named::Added { made, .. } if made.is_unique() => {
+                has_equality(column)?;
             }
-            Definition::Key => has_equality(column)?,
-            Definition::Other => {
-                let why = format!(
-                    "a definition names the encrypted column `{}` in a way that is not known",
-                    column.of.column
-                );
-                let hint = "CREATE TABLE, and indexes and keys of whole columns, are known";
-                return Err(Error::unsupported(30001, why, hint));
-            }
+            Named::Key => has_equality(column)?,
+            Named::Declared(_) | Named::Added { .. } | Named::Dropped { .. } | Named::Before => {}
         }
     }
     Ok(())
+}
+
+fn tokens(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<Token>> {
+    let tokens = pando_sql::tokenize(&stmt.text, ctx.dialect.syntax());
+    let lost = |_| Error::internal("a statement that was parsed cannot be cut");
+    tokens.map(|tokens| tokens.list).map_err(lost)
 }
 
 fn has_equality(column: &EncryptedColumn) -> Result<()> {
@@ -73,205 +72,117 @@ pub(crate) fn write(
     part: Definition,
     changes: &mut Changes,
 ) -> Result<()> {
-    match part {
-        Definition::Column { .. } => {
-            let made = Made::of(writer.ctx, writer.stmt, one, column)?;
-            let span = Span::new(one.span.start, made.end);
-            changes.text().replace(span, made.stored(writer, column));
-            Ok(())
+    let tokens = tokens(writer.ctx, writer.stmt)?;
+    let syntax = writer.ctx.dialect.syntax();
+    let cut = Cut { text: &writer.stmt.text, tokens: &tokens, syntax };
+    let (span, text) = match Named::of(&cut, writer.stmt, one, column, part)? {
+        Named::Declared(made) => {
+            let text = made.stored(writer, column, ", ")?;
+            (Span::new(one.span.start, made.end), text)
         }
-        Definition::Key | Definition::Other => {
+        Named::Added { front, made } => {
+            let text = made.stored(writer, column, &format!(", {front}"))?;
+            (Span::new(one.span.start, made.end), text)
+        }
+        Named::Dropped { front, behind, end } => {
+            let names = column.parts().map(|part| format!("{}{behind}", writer.quoted(part)));
+            let text = names.collect::<Vec<_>>().join(&format!(", {front}"));
+            (Span::new(one.span.start, end), text)
+        }
+        Named::Before => {
+            let last = column.parts().last().map(|part| writer.quoted(part)).unwrap_or_default();
+            (one.span, last)
+        }
+        Named::Key => {
             let equality = column.equality().ok_or_else(|| refused("no column for equality"))?;
-            changes.text().replace(one.span, writer.quoted(equality));
-            Ok(())
+            (one.span, writer.quoted(equality))
         }
-    }
+    };
+    changes.text().replace(span, text);
+    Ok(())
 }
 
-/// What may stand behind a type. Values are compared octet by octet, so that a collation which does so changes nothing.
-const CONSTRAINTS: [&str; 12] = [
-    "NOT NULL",
-    "DEFAULT NULL",
-    "NULL",
-    "PRIMARY KEY",
-    "UNIQUE KEY",
-    "UNIQUE",
-    "CHARACTER SET UTF8MB4",
-    "CHARSET UTF8MB4",
-    "COLLATE UTF8MB4_BIN",
-    "COLLATE UTF8MB4_0900_BIN",
-    "COLLATE UTF8MB4_NOPAD_BIN",
-    "COLLATE \"C\"",
-];
-
-/// A column that CREATE TABLE declares.
-#[derive(Debug)]
-struct Made {
-    /// The most octets that a value has; `None` where there is no bound.
-    octets: Option<usize>,
-    /// `NOT NULL`, or nothing.
-    nullable: &'static str,
-    /// `PRIMARY KEY`, `UNIQUE`, or nothing.
-    key: &'static str,
-    /// Where its definition ends.
-    end: u32,
+/// What a definition names a column for.
+enum Named {
+    /// CREATE TABLE declares it.
+    Declared(Declaration),
+    /// ALTER TABLE adds it. `front` is what stands before its name: `ADD COLUMN `.
+    Added { front: String, made: Declaration },
+    /// ALTER TABLE drops it; `behind` its name stands RESTRICT or CASCADE, or nothing.
+    Dropped { front: String, behind: String, end: u32 },
+    /// Another is to stand behind it.
+    Before,
+    /// It is a part of an index or a key.
+    Key,
 }
 
-impl Made {
+impl Named {
     fn of(
-        ctx: &Context<'_>,
+        cut: &Cut<'_>,
         stmt: &Statement,
         one: &Use,
         column: &EncryptedColumn,
+        part: Definition,
     ) -> Result<Self> {
-        let name = &column.of.column;
-        let declared = declared(stmt, one).ok_or_else(|| {
-            refused(format!(
-                "the encrypted column `{name}` is declared by something else than CREATE TABLE"
-            ))
-        })?;
-        let octets = octets(declared.type_span.of(&stmt.text)).ok_or_else(|| {
-            Error::unsupported(
-                30001,
-                format!("the encrypted column `{name}` is declared as something else than a text"),
-                "declare it as VARCHAR, CHAR or TEXT",
-            )
-        })?;
-        let end = end(ctx, stmt, declared);
-        let tail = Span::new(declared.type_span.end, end).of(&stmt.text);
-        let (mut nullable, mut key) = ("", "");
-        let mut rest = tail.trim();
-        while !rest.is_empty() {
-            let upper = rest.to_uppercase();
-            let Some(words) = CONSTRAINTS.iter().find(|words| starts(&upper, words)) else {
-                return Err(Error::unsupported(
-                    30001,
-                    format!("the encrypted column `{name}` is declared with more than its type"),
-                    "NOT NULL, NULL, DEFAULT NULL, UNIQUE, PRIMARY KEY and a binary collation may stand there",
-                ));
-            };
-            match *words {
-                "NOT NULL" => nullable = " NOT NULL",
-                "PRIMARY KEY" => key = " PRIMARY KEY",
-                "UNIQUE" | "UNIQUE KEY" => key = " UNIQUE",
-                _ => {}
+        let unknown = || unknown(column);
+        let at = cut.tokens.iter().position(|token| token.span == one.span).ok_or_else(unknown)?;
+        let Kind::Define(define) = &stmt.kind else { return Err(unknown()) };
+        let is_table = define.object == ObjectKind::Table;
+        match part {
+            Definition::Key => Ok(Self::Key),
+            Definition::Column { .. } if define.action == DefineAction::Create => {
+                Declaration::read(cut, at + 1, column).map(Self::Declared)
             }
-            rest = rest.get(words.len()..).unwrap_or_default().trim_start();
+            Definition::Other if is_table && define.action == DefineAction::Alter => {
+                Self::altered(cut, at, column)
+            }
+            Definition::Column { .. } | Definition::Other => Err(unknown()),
         }
-        Ok(Self { octets, nullable, key, end })
     }
 
-    fn is_unique(&self) -> bool {
-        !self.key.is_empty()
-    }
-
-    /// The definitions of the stored columns.
-    fn stored(&self, writer: &Writer<'_>, column: &EncryptedColumn) -> String {
-        let equality = column.equality().map(|part| part.name.as_str());
-        let mut definitions = Vec::new();
-        for part in column.parts() {
-            let kind = self.kind(part, writer.rule.fold);
-            let key = if equality == Some(&part.name) { self.key } else { "" };
-            definitions.push(format!("{} {kind}{}{key}", writer.quoted(part), self.nullable));
+    fn altered(cut: &Cut<'_>, at: usize, column: &EncryptedColumn) -> Result<Self> {
+        const FRONTS: [&str; 8] = [
+            "ADD COLUMN IF NOT EXISTS",
+            "ADD IF NOT EXISTS",
+            "ADD COLUMN",
+            "ADD",
+            "DROP COLUMN IF EXISTS",
+            "DROP IF EXISTS",
+            "DROP COLUMN",
+            "DROP",
+        ];
+        if at.checked_sub(1).is_some_and(|before| cut.has(before, "AFTER")) {
+            return Ok(Self::Before);
         }
-        definitions.join(", ")
-    }
-
-    /// A type that is wide enough. Cipher text and digests are ASCII; digests for LIKE are characters.
-    fn kind(&self, part: &Part, fold: Fold) -> String {
-        let is_like = part.purpose == Purpose::Like;
-        let bound = match self.octets {
-            // A digest has a character for each UTF-16 unit of a text, which has no more of them than octets.
-            Some(octets) if is_like => Some(octets),
-            Some(octets) => Some(part.makes.width(octets)),
-            None if part.makes.width(0) == part.makes.width(1_000_000) => Some(part.makes.width(0)),
-            None => None,
+        let starts = |words: &&&str| {
+            let length = words.split(' ').count();
+            at.checked_sub(length).is_some_and(|from| cut.has(from, words))
         };
-        let kind = match bound.filter(|width| *width <= LONGEST) {
-            Some(width) => format!("VARCHAR({width})"),
-            None if fold == Fold::Keep => "LONGTEXT".to_owned(),
-            None => "TEXT".to_owned(),
+        let words = FRONTS.iter().find(starts).ok_or_else(|| unknown(column))?;
+        let length = words.split(' ').count();
+        let front = format!("{} ", cut.part(at - length, length));
+        if words.starts_with("ADD") {
+            let made = Declaration::read(cut, at + 1, column)?;
+            return Ok(Self::Added { front, made });
+        }
+        let behind = match cut.length(at + 1) {
+            0 => String::new(),
+            1 if cut.has(at + 1, "CASCADE") || cut.has(at + 1, "RESTRICT") => {
+                format!(" {}", cut.part(at + 1, 1))
+            }
+            _ => return Err(unknown(column)),
         };
-        match (fold, is_like) {
-            (Fold::Lower, _) => kind,
-            (Fold::Keep, true) => format!("{kind} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
-            (Fold::Keep, false) => format!("{kind} CHARACTER SET ascii COLLATE ascii_bin"),
-        }
+        let last = cut.tokens.get(at + usize::from(!behind.is_empty()));
+        let end = last.map(|token| token.span.end).ok_or_else(|| unknown(column))?;
+        Ok(Self::Dropped { front, behind, end })
     }
 }
 
-/// Whether a text begins with these words as words of their own.
-fn starts(text: &str, words: &str) -> bool {
-    let behind = text.strip_prefix(words).map(|rest| rest.chars().next());
-    behind.is_some_and(|next| next.is_none_or(|next| !next.is_alphanumeric() && next != '_'))
-}
-
-fn declared<'a>(stmt: &'a Statement, one: &Use) -> Option<&'a ColumnDefinition> {
-    let Kind::Define(define) = &stmt.kind else { return None };
-    let define: &Define = define;
-    let is_create = define.action == DefineAction::Create;
-    let mut columns = define.columns.iter().filter(|_| is_create);
-    columns.find(|column| column.name.span == one.span)
-}
-
-/// The most octets of a value of a type of texts; `Some(None)` for one without a bound, `None` for another type.
-fn octets(kind: &str) -> Option<Option<usize>> {
-    let (name, length) = match kind.split_once('(') {
-        Some((name, rest)) => {
-            (name.trim(), Some(rest.trim_end().strip_suffix(')')?.trim().parse::<usize>().ok()?))
-        }
-        None => (kind.trim(), None),
-    };
-    match name.to_uppercase().as_str() {
-        "VARCHAR" | "CHARACTER VARYING" | "NVARCHAR" => Some(length.map(|length| length * OCTETS)),
-        "CHAR" | "CHARACTER" => Some(Some(length.unwrap_or(1) * OCTETS)),
-        "TINYTEXT" => Some(Some(255)),
-        "TEXT" | "MEDIUMTEXT" | "LONGTEXT" => Some(None),
-        _ => None,
-    }
-}
-
-/// Where a column's definition ends: at the next comma, or the end of the list.
-fn end(ctx: &Context<'_>, stmt: &Statement, declared: &ColumnDefinition) -> u32 {
-    let mut depth = 0_usize;
-    let tokens = pando_sql::tokenize(&stmt.text, ctx.dialect.syntax());
-    let tokens = tokens.map(|tokens| tokens.list).unwrap_or_default();
-    let mut last = declared.type_span.end;
-    for token in tokens.iter().filter(|token| token.span.start >= declared.type_span.end) {
-        match token.span.of(&stmt.text) {
-            "(" => depth += 1,
-            ")" | "," if depth == 0 => return last,
-            ")" => depth -= 1,
-            _ => {}
-        }
-        last = token.span.end;
-    }
-    last
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_has_so_many_octets() {
-        for (kind, expected) in [
-            ("VARCHAR(20)", Some(Some(80))),
-            ("character varying ( 5 )", Some(Some(20))),
-            ("char", Some(Some(4))),
-            ("text", Some(None)),
-            ("varchar", Some(None)),
-            ("int", None),
-            ("decimal(10, 2)", None),
-        ] {
-            assert_eq!(octets(kind), expected, "{kind}");
-        }
-    }
-
-    #[test]
-    fn words_end_where_they_end() {
-        assert!(
-            starts("UNIQUE", "UNIQUE") && starts("NULL, ", "NULL") && !starts("UNIQUEX", "UNIQUE")
-        );
-    }
+fn unknown(column: &EncryptedColumn) -> Error {
+    let why = format!(
+        "a definition names the encrypted column `{}` in a way that is not known",
+        column.of.column
+    );
+    let hint = "CREATE TABLE, ALTER TABLE with ADD COLUMN and DROP COLUMN, and indexes and keys of whole columns, are known";
+    Error::unsupported(30001, why, hint)
 }

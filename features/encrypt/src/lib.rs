@@ -1,7 +1,9 @@
 //! Columns that are stored encrypted: clients see values, storage units have cipher text. What would show plain values
 //! to a unit, or cipher text to a client, is refused.
 
+mod canonical;
 mod column;
+mod declaration;
 mod define;
 mod encryptor;
 mod places;

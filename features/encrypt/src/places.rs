@@ -42,16 +42,19 @@ pub(crate) fn check<'a>(
 
 /// The encryptors of the result's columns.
 #[derive(Default)]
-struct Results<'a>(Vec<(usize, &'a str)>);
+struct Results<'a>(Vec<(usize, &'a EncryptedColumn)>);
 
 impl<'a> Results<'a> {
     /// The branches of a set operation give one column, which has one encryptor.
     fn note(&mut self, at: usize, column: &'a EncryptedColumn) -> Result<()> {
-        let encryptor = column.cipher.encryptor.as_str();
-        if self.0.iter().any(|(known, other)| *known == at && *other != encryptor) {
-            return Err(refused("a set operation has columns of two encryptors in one place"));
+        let is_same = |other: &EncryptedColumn| {
+            other.cipher.encryptor == column.cipher.encryptor && other.declared == column.declared
+        };
+        if self.0.iter().any(|(known, other)| *known == at && !is_same(other)) {
+            let why = "a set operation has columns of two encryptors, or types, in one place";
+            return Err(refused(why));
         }
-        self.0.push((at, encryptor));
+        self.0.push((at, column));
         Ok(())
     }
 }
@@ -151,9 +154,9 @@ fn is_joined(one: &Use, column: &EncryptedColumn, other: &EncryptedColumn) -> bo
 }
 
 /// Whether two columns are compared by their cipher texts.
-pub(crate) fn by_cipher(column: &EncryptedColumn, other: &EncryptedColumn) -> bool {
-    let (own, other) = (&column.cipher, &other.cipher);
-    own.makes.abilities().equal && own.encryptor == other.encryptor
+pub(crate) fn by_cipher(column: &EncryptedColumn, of_other: &EncryptedColumn) -> bool {
+    let (own, other) = (&column.cipher, &of_other.cipher);
+    own.makes.abilities().equal && own.encryptor == other.encryptor && column.writes_as(of_other)
 }
 
 fn check_like(one: &Use, column: &EncryptedColumn, operator: &str) -> Result<()> {

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use pando_columns::{Interest, Origin};
 use pando_config::rules::{EncryptColumn, Encrypted};
 use pando_config::{Placed, Problem, rules};
+use pando_kernel::DeclaredType;
 use pando_kernel::changes::Turn;
 use pando_sql::Fold;
 
+use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part, Purpose};
 use crate::encryptor::{Encryptor, Like, encryptor};
 use crate::turns::{Asked, Pattern, Shown, Stored};
@@ -82,6 +84,12 @@ impl Rule {
     }
 }
 
+/// What a column's values are.
+struct Holds {
+    column: Arc<str>,
+    declared: Option<Declared>,
+}
+
 /// What columns are made of.
 struct Maker<'a> {
     encryptors: HashMap<&'a str, Arc<dyn Encryptor>>,
@@ -105,14 +113,18 @@ impl Maker<'_> {
     }
 
     fn column(&mut self, of: Origin, column: &EncryptColumn) -> Option<EncryptedColumn> {
-        let cipher = self.part(&of, &column.cipher, Purpose::Value);
+        let declared = self.declared(column.data_type.as_ref())?;
+        let holds = Holds { column: Arc::clone(&of.column), declared };
+        let cipher = self.part(&holds, &column.cipher, Purpose::Value);
         let assisted = column.assisted_query.as_ref();
-        let assisted = assisted.map(|part| self.part(&of, part, Purpose::Equality));
-        let like = column.like_query.as_ref().map(|part| self.part(&of, part, Purpose::Like));
+        let assisted = assisted.map(|part| self.part(&holds, part, Purpose::Equality));
+        let like = column.like_query.as_ref().map(|part| self.part(&holds, part, Purpose::Like));
         let cipher = cipher?;
-        let shown = Arc::new(Shown { makes: Arc::clone(&cipher.makes) });
+        let (column, makes) = (Arc::clone(&of.column), Arc::clone(&cipher.makes));
+        let shown = Arc::new(Shown { column, makes, declared });
         Some(EncryptedColumn {
             of,
+            declared,
             cipher,
             assisted: assisted.flatten(),
             like: like.flatten(),
@@ -120,7 +132,23 @@ impl Maker<'_> {
         })
     }
 
-    fn part(&mut self, of: &Origin, part: &Encrypted, purpose: Purpose) -> Option<Part> {
+    /// The type that a rule gives a column, in which there may be none; `None` for one that no column can have.
+    fn declared(&mut self, data_type: Option<&Placed<String>>) -> Option<Option<Declared>> {
+        let Some(text) = data_type else { return Some(None) };
+        let fold = self.fold;
+        let Some(declared) = DeclaredType::read(text, fold) else {
+            let message = format!(
+                "values of type `{}` cannot be encrypted; texts, whole and exact numbers with a scale, dates and times \
+                 without a zone can",
+                text.value
+            );
+            self.wrong(text, message);
+            return None;
+        };
+        Some(Some(Declared { declared, fold }))
+    }
+
+    fn part(&mut self, holds: &Holds, part: &Encrypted, purpose: Purpose) -> Option<Part> {
         let makes = Arc::clone(self.encryptors.get(part.encryptor.as_str())?);
         let abilities = makes.abilities();
         let (can, what) = match purpose {
@@ -128,14 +156,21 @@ impl Maker<'_> {
             Purpose::Equality => (abilities.equal, "give equal texts for equal values"),
             Purpose::Like => (abilities.like != Like::Never, "digest patterns of LIKE"),
         };
+        let is_text = |declared: Declared| matches!(declared.declared, DeclaredType::Text { .. });
+        if purpose == Purpose::Like && !holds.declared.is_none_or(is_text) {
+            let message = format!("column `{}` is no text for LIKE", holds.column);
+            self.wrong(&part.name, message);
+            return None;
+        }
         if !can {
             let message = format!("encryptor `{}` cannot {what}", part.encryptor.value);
             self.wrong(&part.encryptor, message);
             return None;
         }
         let stored = || Stored {
-            column: Arc::clone(&of.column),
+            column: Arc::clone(&holds.column),
             makes: Arc::clone(&makes),
+            declared: holds.declared,
             fold: self.fold,
         };
         let asked = match purpose {

@@ -9,6 +9,7 @@ use pando_kernel::table::TableColumn;
 use pando_kernel::{CellMap, CellTurn, Compares, LogicColumn, StoredName};
 use pando_sql::Fold;
 
+use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part};
 use crate::rule::Rule;
 
@@ -28,7 +29,7 @@ pub(crate) fn logic(rule: &Rule, table: &str, stored: &[TableColumn]) -> Option<
         };
         let held = |part: &Part| stored.iter().find(|own| is_part(own, part)).cloned();
         Some(LogicColumn {
-            column: TableColumn { name: column.of.column.to_string(), ..own.clone() },
+            column: column.seen(own),
             compares: match column.cipher.makes.abilities().equal {
                 true => Compares::EqualOnly,
                 false => Compares::NotAtAll,
@@ -39,6 +40,20 @@ pub(crate) fn logic(rule: &Rule, table: &str, stored: &[TableColumn]) -> Option<
     Some(stored.iter().filter_map(logic).collect())
 }
 
+impl EncryptedColumn {
+    /// The column as clients see it, whose cipher text is stored so.
+    fn seen(&self, cipher: &TableColumn) -> TableColumn {
+        let mut seen = TableColumn { name: self.of.column.to_string(), ..cipher.clone() };
+        if let Some(Declared { declared, fold }) = self.declared {
+            (seen.kind, seen.type_name) = (declared.kind(), declared.spelled(fold));
+            if !declared.is_text() {
+                (seen.collation, seen.collate) = (String::new(), String::new());
+            }
+        }
+        seen
+    }
+}
+
 /// What each stored column is called where clients see it.
 pub(crate) fn names(rule: &Rule) -> Vec<StoredName> {
     let of = |column: &Arc<EncryptedColumn>| {
@@ -46,6 +61,7 @@ pub(crate) fn names(rule: &Rule) -> Vec<StoredName> {
             table: column.of.table.to_string(),
             stored: part.name.clone(),
             logic: logic.map(str::to_owned),
+            declared: logic.and(column.declared).map(|own| own.declared),
         };
         let mut names = vec![name(&column.cipher, Some(&column.of.column))];
         names.extend(column.further().map(|part| name(part, None)));

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pando_kernel::changes::ValueMap;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::{CellTurn, Value};
+use pando_kernel::{CellTurn, Column, DeclaredType, Value};
 use pando_sql::Fold;
 
+use crate::canonical::{Aim, Declared};
 use crate::encryptor::Encryptor;
 
 /// A value that is stored.
@@ -14,6 +15,8 @@ use crate::encryptor::Encryptor;
 pub(crate) struct Stored {
     pub(crate) column: Arc<str>,
     pub(crate) makes: Arc<dyn Encryptor>,
+    /// What its rule declares.
+    pub(crate) declared: Option<Declared>,
     /// Whose language it is.
     pub(crate) fold: Fold,
 }
@@ -29,31 +32,24 @@ pub(crate) struct Pattern(pub(crate) Stored);
 /// Cipher text that a client gets.
 #[derive(Debug)]
 pub(crate) struct Shown {
+    pub(crate) column: Arc<str>,
     pub(crate) makes: Arc<dyn Encryptor>,
+    pub(crate) declared: Option<Declared>,
 }
 
 impl Stored {
-    fn text(&self, value: &Value) -> Result<String> {
-        Ok(match value {
-            Value::Text(text) => text.clone(),
-            Value::Int(n) => n.to_string(),
-            Value::UInt(n) => n.to_string(),
-            Value::Decimal(n) => n.to_plain_string(),
-            Value::Bool(b) => match self.fold {
-                Fold::Lower => b.to_string(),
-                Fold::Keep => u8::from(*b).to_string(),
-            },
-            Value::Bytes(octets) => match std::str::from_utf8(octets) {
-                Ok(text) if self.fold == Fold::Keep => text.to_owned(),
-                Ok(_) | Err(_) => return Err(self.wrong("octets, which are no text")),
-            },
-            Value::Float(_) => {
-                return Err(
-                    self.wrong("a floating point number, which servers write in several ways")
-                );
-            }
-            Value::Null => return Err(Error::internal("NULL is not encrypted")),
-        })
+    /// The text of a value; one that no rule has declared is a text of any length.
+    fn text(&self, value: &Value, aim: Aim) -> Result<String> {
+        let any = Declared { declared: DeclaredType::Text { most: None }, fold: self.fold };
+        self.declared.unwrap_or(any).text(&self.column, value, aim)
+    }
+
+    fn encrypted(&self, value: &Value, aim: Aim) -> Result<Value> {
+        self.makes.encrypt(self.text(value, aim)?.as_bytes()).map(Value::Text)
+    }
+
+    fn told(&self) -> Option<DeclaredType> {
+        self.declared.map(|own| own.declared)
     }
 
     fn wrong(&self, what: &str) -> Error {
@@ -68,17 +64,21 @@ impl Stored {
 
 impl ValueMap for Stored {
     fn turned(&self, value: &Value) -> Result<Value> {
-        self.makes.encrypt(self.text(value)?.as_bytes()).map(Value::Text)
+        self.encrypted(value, Aim::Store)
+    }
+
+    fn declared(&self) -> Option<DeclaredType> {
+        self.told()
     }
 }
 
 impl ValueMap for Asked {
-    /// Servers compare texts with numbers in ways of their own, for which they would have to read the texts.
     fn turned(&self, value: &Value) -> Result<Value> {
-        if matches!(value, Value::Text(_) | Value::Bytes(_)) {
-            return self.0.turned(value);
-        }
-        Err(self.0.wrong("something else to compare it with"))
+        self.0.encrypted(value, Aim::Compare)
+    }
+
+    fn declared(&self) -> Option<DeclaredType> {
+        self.0.told()
     }
 }
 
@@ -90,7 +90,7 @@ impl ValueMap for Pattern {
         if text.contains('\\') {
             return Err(self.0.wrong("a pattern with a backslash, which has no digest"));
         }
-        let Value::Text(digested) = self.0.turned(value)? else {
+        let Value::Text(digested) = self.0.encrypted(value, Aim::Compare)? else {
             return Err(Error::internal("a digest that is no text"));
         };
         // A character may become a backslash, which LIKE takes for its escape.
@@ -99,6 +99,13 @@ impl ValueMap for Pattern {
 }
 
 impl CellTurn for Shown {
+    /// The column's own name, which some drivers ask for rather than its label, is the logic one as well.
+    fn column(&self, column: &mut Column) {
+        if !column.origin_name.is_empty() {
+            self.column.as_ref().clone_into(&mut column.origin_name);
+        }
+    }
+
     fn value(&self, value: Value) -> Result<Value> {
         let plain = if let Value::Text(text) = &value {
             self.makes.decrypt(text)?
@@ -108,7 +115,15 @@ impl CellTurn for Shown {
             return Err(Error::new(ErrorKind::Value("cipher text is text".into())));
         };
         let no_text = |_| Error::new(ErrorKind::Value("a decrypted value is no text".into()));
-        String::from_utf8(plain).map(Value::Text).map_err(no_text)
+        let text = String::from_utf8(plain).map_err(no_text)?;
+        match self.declared {
+            Some(declared) => declared.value(text),
+            None => Ok(Value::Text(text)),
+        }
+    }
+
+    fn declared(&self) -> Option<DeclaredType> {
+        self.declared.map(|own| own.declared)
     }
 
     /// A literal of what was told is stored as another text perhaps, but of the same value.
@@ -126,11 +141,17 @@ mod tests {
 
     fn stored(fold: Fold) -> Stored {
         let algorithm = Algorithm::nowhere("AES", [("aes-key-value", "k")]);
-        Stored { column: "phone".into(), makes: encryptor(&algorithm).unwrap(), fold }
+        Stored {
+            column: "phone".into(),
+            makes: encryptor(&algorithm).unwrap(),
+            declared: None,
+            fold,
+        }
     }
 
     fn told(turned: &Value) -> Value {
-        Shown { makes: stored(Fold::Lower).makes }.value(turned.clone()).unwrap()
+        let Stored { column, makes, declared, .. } = stored(Fold::Lower);
+        Shown { column, makes, declared }.value(turned.clone()).unwrap()
     }
 
     #[test]
@@ -169,8 +190,12 @@ mod tests {
     fn a_digested_backslash_is_no_escape() {
         let algorithm = Algorithm::nowhere("CHAR_DIGEST_LIKE", []);
         let makes = encryptor(&algorithm).unwrap();
-        let stored =
-            || Stored { column: "note".into(), makes: Arc::clone(&makes), fold: Fold::Keep };
+        let stored = || Stored {
+            column: "note".into(),
+            makes: Arc::clone(&makes),
+            declared: None,
+            fold: Fold::Keep,
+        };
         let value = Value::Text("[%".into());
         let text = |text: &str| Value::Text(text.to_owned());
         assert_eq!(stored().turned(&value).unwrap(), text("\\%"));

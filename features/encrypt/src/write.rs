@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use pando_columns::{Given, Place, Reference, Rows, Star, StarPlace, Use, Uses, Value};
-use pando_kernel::changes::Changes;
+use pando_kernel::changes::{Changes, Turn};
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{CopyDirection, Expr, InsertSource, Kind, Node, Statement};
@@ -40,7 +40,7 @@ pub(crate) fn write(
     }
     let mut constants: HashMap<Span, Expr> = HashMap::new();
     visit::exprs(&stmt.kind, &mut |expr| {
-        if matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {
+        if matches!(expr.node, Node::Literal(_) | Node::Parameter(_) | Node::Unary { .. }) {
             constants.insert(expr.span, expr.clone());
         }
     });
@@ -65,6 +65,16 @@ pub(crate) fn write(
 impl Writer<'_> {
     pub(crate) fn quoted(&self, part: &Part) -> String {
         self.ctx.dialect.quote(&part.name)
+    }
+
+    /// A constant as it is stored.
+    ///
+    /// # Errors
+    /// `Refused` for one that is no value of its column.
+    pub(crate) fn turned(&self, constant: &Expr, turn: &Turn) -> Result<String> {
+        let unread = || refused("a default is no constant");
+        let value = pando_kernel::Value::of_constant(constant).ok_or_else(unread)?;
+        turn.of(&value).map(|value| self.ctx.dialect.literal(&value))
     }
 
     /// The names of all its stored columns.

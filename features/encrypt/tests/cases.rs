@@ -29,6 +29,11 @@ rules:
     t_copy:
       columns:
         note: {cipher: {name: note_stored, encryptorName: aes}}
+    t_typed:
+      columns:
+        balance: {dataType: 'DECIMAL(10,2)', cipher: {name: balance_cipher, encryptorName: aes}}
+        born: {dataType: DATE, cipher: {name: born_cipher, encryptorName: aes}}
+        visits: {dataType: BIGINT, cipher: {name: visits_cipher, encryptorName: aes}}
   encryptors:
     aes: {type: AES, props: {aes-key-value: 123456abc}}
     md5: {type: MD5}
@@ -41,6 +46,7 @@ fn columns(table: &str) -> Vec<TableColumn> {
     let names: &[&str] = match table {
         "t_user" => &["id", "phone", "note", "mail", "name"],
         "t_copy" => &["id", "note", "name"],
+        "t_typed" => &["id", "balance", "born", "visits"],
         _ => &["id", "name"],
     };
     names.iter().map(|name| table_column(name, Kind::Text)).collect()

@@ -175,6 +175,7 @@ impl ShowsColumns for Turning {
             table: table.to_owned(),
             stored: stored.to_owned(),
             logic: logic.map(str::to_owned),
+            declared: None,
         };
         let told = turned().map(|table| name(table, STORED, Some(LOGIC)));
         let asked = TABLES.map(|table| name(table, ASKED, None));

@@ -30,6 +30,8 @@ pub struct EncryptTable {
 pub struct EncryptColumn {
     /// Where it stands.
     pub at: At,
+    /// The type that clients see it of, as CREATE TABLE would have it.
+    pub data_type: Option<Placed<String>>,
     /// Holds the cipher text.
     pub cipher: Encrypted,
     /// Holds what equality is asked on.
@@ -73,6 +75,7 @@ impl Encrypt {
 
 fn column(entry: &Entry, report: &mut Report) -> Option<(Placed<String>, EncryptColumn)> {
     let mut fields = Fields::of(&entry.value, report)?;
+    let data_type = fields.optional_name("dataType");
     let cipher = fields.field("cipher");
     let cipher = cipher.and_then(|node| encrypted(node, fields.report()));
     let assisted_query = fields.optional("assistedQuery");
@@ -81,7 +84,8 @@ fn column(entry: &Entry, report: &mut Report) -> Option<(Placed<String>, Encrypt
     let like_query = like_query.and_then(|node| encrypted(node, fields.report()));
     let at = fields.at();
     fields.finish();
-    Some((read::key(entry), EncryptColumn { at, cipher: cipher?, assisted_query, like_query }))
+    let cipher = cipher?;
+    Some((read::key(entry), EncryptColumn { at, data_type, cipher, assisted_query, like_query }))
 }
 
 fn encrypted(node: &Node, report: &mut Report) -> Option<Encrypted> {

@@ -43,6 +43,7 @@ pub(crate) fn encrypt_rule(part: Part<'_>) -> Result<EncryptRule> {
 fn encrypt_column(part: Part<'_>) -> Result<EncryptColumn> {
     Ok(EncryptColumn {
         name: part.name_of("column")?,
+        data_type: part.maybe_text("dataType"),
         plain: part.maybe_name("plainColumn"),
         cipher: part.name_of("cipherColumn")?,
         assisted: part.maybe_name("assistedColumn"),

@@ -50,6 +50,8 @@ pub struct EncryptRule {
 pub struct EncryptColumn {
     /// The logic column.
     pub name: Name,
+    /// The type that clients see it of, which releases around 5.2 and Pando know.
+    pub data_type: Option<String>,
     /// Where the clear text is kept beside the cipher, which releases up to 5.3 know.
     pub plain: Option<Name>,
     /// Where the cipher is kept.

@@ -36,7 +36,9 @@ impl Display for EncryptRule {
 
 impl Display for EncryptColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "(NAME={}{}", self.name, Maybe(", PLAIN=", self.plain.as_ref()))?;
+        write!(f, "(NAME={}", self.name)?;
+        Maybe(", DATA_TYPE=", self.data_type.as_deref().map(Text)).fmt(f)?;
+        Maybe(", PLAIN=", self.plain.as_ref()).fmt(f)?;
         write!(f, ", CIPHER={}", self.cipher)?;
         Maybe(", ASSISTED_QUERY=", self.assisted.as_ref()).fmt(f)?;
         Maybe(", LIKE_QUERY=", self.like.as_ref()).fmt(f)?;

@@ -104,12 +104,12 @@ pub(super) static FEATURES: &[Entry] = &[
         columns: &[],
         help: "Keeps columns of tables encrypted.",
         examples: &[
-            "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY=user_hash, LIKE_QUERY=user_like, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'='123456abc'))), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')), LIKE_QUERY_ALGORITHM(TYPE(NAME='CHAR_DIGEST_LIKE'))), (NAME=order_id, CIPHER=order_cipher, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
+            "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, CIPHER=user_cipher, ASSISTED_QUERY=user_hash, LIKE_QUERY=user_like, ENCRYPT_ALGORITHM(TYPE(NAME='AES', PROPERTIES('aes-key-value'='123456abc'))), ASSISTED_QUERY_ALGORITHM(TYPE(NAME='MD5')), LIKE_QUERY_ALGORITHM(TYPE(NAME='CHAR_DIGEST_LIKE'))), (NAME=order_id, DATA_TYPE='BIGINT', CIPHER=order_cipher, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
             "CREATE ENCRYPT RULE t_encrypt(COLUMNS((NAME=user_id, PLAIN=user_plain, CIPHER=user_cipher, TYPE(NAME=AES, PROPERTIES('aes-key-value'='123456abc')))), QUERY_WITH_CIPHER_COLUMN=false)",
         ],
         wrong: &[(
             "CREATE ENCRYPT RULE t(COLUMNS((NAME=a, ENCRYPT_ALGORITHM(TYPE(NAME='AES')))))",
-            "unexpected `ENCRYPT_ALGORITHM`, expected `CIPHER` or `PLAIN` at line 1, column 40",
+            "unexpected `ENCRYPT_ALGORITHM`, expected `CIPHER`, `DATA_TYPE` or `PLAIN` at line 1, column 40",
         )],
         build: |p| define(p, Definition::Encrypt(each(p, "encryptRule", encrypt_rule)?)),
     },

@@ -39,6 +39,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     Fragment { name: "url", syntax: "quoted", title: "a JDBC URL in quotes" },
     Fragment { name: "transaction", syntax: "quoted", title: "the transaction's name in quotes" },
     Fragment { name: "pattern", syntax: "string", title: "a pattern in quotes" },
+    Fragment { name: "dataType", syntax: "string", title: "a type of SQL in quotes" },
     Fragment { name: "file", syntax: "quoted", title: "a file name in quotes" },
     Fragment { name: "metadata", syntax: "quoted", title: "metadata in quotes" },
     Fragment { name: "interface", syntax: "quoted", title: "an interface in quotes" },
@@ -144,7 +145,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     Fragment { name: "likeEncryptor", syntax: "LIKE_QUERY_ALGORITHM '(' algorithm ')'", title: "" },
     Fragment {
         name: "encryptColumn",
-        syntax: "'(' NAME '=' column [',' PLAIN '=' plainColumn] ',' CIPHER '=' cipherColumn [',' (ASSISTED_QUERY | ASSISTED_QUERY_COLUMN) '=' assistedColumn] [',' (LIKE_QUERY | LIKE_QUERY_COLUMN) '=' likeColumn] ',' encryptor [',' assistedEncryptor] [',' likeEncryptor] ')'",
+        syntax: "'(' NAME '=' column [',' DATA_TYPE '=' dataType] [',' PLAIN '=' plainColumn] ',' CIPHER '=' cipherColumn [',' (ASSISTED_QUERY | ASSISTED_QUERY_COLUMN) '=' assistedColumn] [',' (LIKE_QUERY | LIKE_QUERY_COLUMN) '=' likeColumn] ',' encryptor [',' assistedEncryptor] [',' likeEncryptor] ')'",
         title: "",
     },
     Fragment {

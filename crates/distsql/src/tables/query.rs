@@ -561,6 +561,7 @@ pub(super) static QUERY: &[Entry] = &[
             "assisted_query_props",
             "like_query_type",
             "like_query_props",
+            "data_type",
         ],
         help: "The encrypted columns.",
         examples: &["SHOW ENCRYPT RULES", "SHOW ENCRYPT TABLE RULE t_encrypt"],

@@ -58,6 +58,7 @@ fn encrypt(tree: &Node) -> Option<Definition> {
         };
         Some(EncryptColumn {
             name: Name::new(entry.key.as_str()),
+            data_type: stored("dataType").map(|node| text(Some(node)).to_owned()),
             plain: None,
             cipher: column("cipher")?,
             assisted: column("assistedQuery"),

@@ -53,6 +53,9 @@ fn column(section: &mut Node, table: &str, column: &EncryptColumn) -> Result<Nod
         ])
     };
     let mut node = Node::mapping([("cipher", stored(&column.cipher, &base, &column.encryptor))]);
+    if let Some(data_type) = &column.data_type {
+        node.set("dataType", Node::text(data_type.as_str()));
+    }
     let others = [
         ("assistedQuery", "assist", &column.assisted, &column.assisted_encryptor),
         ("likeQuery", "like", &column.like, &column.like_encryptor),

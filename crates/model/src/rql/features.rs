@@ -56,6 +56,7 @@ impl Asked<'_> {
                     &assisted_props,
                     &like_kind,
                     &like_props,
+                    stored.data_type.as_ref().map_or("", |kind| kind.as_str()),
                 ]);
             }
         }

@@ -158,6 +158,7 @@ mod tests {
             table: "t_0".into(),
             stored: stored.into(),
             logic: logic.map(Into::into),
+            declared: None,
         };
         [column("kept", Some("name")), column("also", None)]
     }

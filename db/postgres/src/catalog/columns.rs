@@ -231,6 +231,7 @@ mod tests {
             table: "t_0".into(),
             stored: stored.into(),
             logic: logic.map(Into::into),
+            declared: None,
         };
         [column("kept", Some("name")), column("also", None)]
     }

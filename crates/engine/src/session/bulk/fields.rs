@@ -82,7 +82,7 @@ pub(in crate::session) async fn incoming(
         Some(_) | None => {
             let query = listing.query(&stmt.text);
             let Stored { plan, columns } = describe::stored_columns(session, live, &query).await?;
-            Some(turned_columns(&plan, columns)?)
+            Some(turned_columns(&plan, columns, live.database.dialect.as_ref())?)
         }
     };
     let names = match (listing.columns, &told) {
@@ -259,5 +259,5 @@ async fn outgoing(session: &mut Session, run: Run<'_>) -> Result<Option<Retell>>
     }
     let query = Listing::of(stmt)?.query(&stmt.text);
     let Stored { plan: own, columns } = describe::stored_columns(session, live, &query).await?;
-    Retell::new(copy, told_fields(&own, columns)?).map(Some)
+    Retell::new(copy, told_fields(&own, columns, live.database.dialect.as_ref())?).map(Some)
 }

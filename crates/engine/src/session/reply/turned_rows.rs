@@ -8,7 +8,7 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Database;
 use pando_kernel::merge::Position;
 use pando_kernel::row::{Cell, Rows};
-use pando_kernel::{CellMap, CellTurn, Column, Columns, Value};
+use pando_kernel::{CellMap, CellTurn, Column, Columns, Dialect, Value};
 use pando_sql::ast::Kind;
 
 use crate::copy_rows::{Change, FieldChanges, FieldTurn};
@@ -24,7 +24,14 @@ pub(in crate::session) enum Turning {
     /// Fields of a SHOW, and its columns once they have come.
     Show(Retelling, Option<Columns>),
     /// Cells of a plan, and what they are of the columns that have come.
-    Cells(Arc<Plan>, Option<Turned>),
+    Cells(Telling, Option<Turned>),
+}
+
+/// A plan whose cells are turned, and the language that their types are told in.
+#[derive(Debug)]
+pub(in crate::session) struct Telling {
+    plan: Arc<Plan>,
+    dialect: Arc<dyn Dialect>,
 }
 
 /// The cells of a reply whose columns are known.
@@ -44,12 +51,16 @@ impl Turning {
     ) -> Option<Box<Self>> {
         let unit = plan.units.first()?;
         let show = Retelling::of(database, kind, &unit.target.unit);
-        show.map(|show| Box::new(Self::Show(show, None))).or_else(|| Self::of_cells(plan))
+        show.map(|show| Box::new(Self::Show(show, None))).or_else(|| Self::of_cells(database, plan))
     }
 
     /// Of rows that are merged; `None` when they can stay.
-    pub(in crate::session) fn of_cells(plan: &Arc<Plan>) -> Option<Box<Self>> {
-        (!plan.merge.cells.is_empty()).then(|| Box::new(Self::Cells(Arc::clone(plan), None)))
+    pub(in crate::session) fn of_cells(database: &Database, plan: &Arc<Plan>) -> Option<Box<Self>> {
+        if plan.merge.cells.is_empty() {
+            return None;
+        }
+        let telling = Telling { plan: Arc::clone(plan), dialect: Arc::clone(&database.dialect) };
+        Some(Box::new(Self::Cells(telling, None)))
     }
 
     /// The columns as the client is told of them. Those of the rows that follow.
@@ -62,8 +73,8 @@ impl Turning {
                 *seen = Some(columns.clone());
                 Ok(columns)
             }
-            Self::Cells(plan, seen) => {
-                let turned = Turned::of(&plan.merge.cells, columns)?;
+            Self::Cells(Telling { plan, dialect }, seen) => {
+                let turned = Turned::of(&plan.merge.cells, columns, dialect.as_ref())?;
                 let told = turned.told.clone();
                 *seen = Some(turned);
                 Ok(told)
@@ -109,10 +120,14 @@ impl Turning {
 ///
 /// # Errors
 /// `Refused` and `UnknownColumn` where a name stands for none or several of them, or two cells for the same.
-pub(in crate::session) fn turned_columns(plan: &Plan, columns: Columns) -> Result<Columns> {
+pub(in crate::session) fn turned_columns(
+    plan: &Plan,
+    columns: Columns,
+    dialect: &dyn Dialect,
+) -> Result<Columns> {
     match plan.merge.cells.is_empty() {
         true => Ok(columns),
-        false => Ok(Turned::of(&plan.merge.cells, columns)?.told),
+        false => Ok(Turned::of(&plan.merge.cells, columns, dialect)?.told),
     }
 }
 
@@ -120,8 +135,12 @@ pub(in crate::session) fn turned_columns(plan: &Plan, columns: Columns) -> Resul
 ///
 /// # Errors
 /// As [`turned_columns`].
-pub(in crate::session) fn told_fields(plan: &Plan, columns: Columns) -> Result<FieldChanges> {
-    let Turned { stored, told, at } = Turned::of(&plan.merge.cells, columns)?;
+pub(in crate::session) fn told_fields(
+    plan: &Plan,
+    columns: Columns,
+    dialect: &dyn Dialect,
+) -> Result<FieldChanges> {
+    let Turned { stored, told, at } = Turned::of(&plan.merge.cells, columns, dialect)?;
     let change = |(at, turn)| Change { at, keeps: false, turns: vec![FieldTurn::Told(turn)] };
     Ok(FieldChanges::told(at.into_iter().map(change).collect(), stored, told))
 }
@@ -154,7 +173,7 @@ pub(in crate::session) fn refuse_unturned(kind: &Kind, plan: &Plan, given: &Give
 }
 
 impl Turned {
-    fn of(cells: &[CellMap], stored: Columns) -> Result<Self> {
+    fn of(cells: &[CellMap], stored: Columns, dialect: &dyn Dialect) -> Result<Self> {
         let mut told = stored.clone();
         let list = Arc::make_mut(&mut told.list);
         let mut at: Vec<(usize, Arc<dyn CellTurn>)> = Vec::with_capacity(cells.len());
@@ -166,6 +185,11 @@ impl Turned {
                 return Err(plan::turned_twice(&column.name));
             }
             let format = column.format;
+            if let Some(declared) = cell.turn.declared() {
+                column.kind = declared.kind();
+                column.native = dialect.native(declared, &column.native);
+                column.extended = Box::default();
+            }
             cell.turn.column(column);
             column.format = format;
             at.push((place, Arc::clone(&cell.turn)));

@@ -301,7 +301,7 @@ async fn tell_of_base(
     let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
     let merged = Merged {
         merge,
-        turning: Turning::of_cells(plan),
+        turning: Turning::of_cells(&live.database, plan),
         channels: Vec::new(),
         rows: 0,
         announced: false,

@@ -78,22 +78,25 @@ pub(in crate::session) async fn describe(
         Box::pin(oids::find_out(session, &live, &plan)).await?;
     }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let known = prepared.types();
-    let open = |at: &u32| known.get(*at as usize).copied().unwrap_or(0);
-    let types = unit.parameters.iter().map(open).collect();
+    let known = Given { declared: Arc::clone(prepared.types()), ..Given::default() };
+    let types = known.types_of(unit);
     let (sql, era) = (Arc::clone(&unit.sql), moment(&live).era());
     let asked = Execution::Describe { sql, types, era };
     let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
     if let Some(mut columns) = described.columns.take() {
         let numbers = oids::of_unit(session, &live, &unit.target.unit);
         Origin::of(&live, &plan, Teller { at: 0, numbers }).rename(&mut columns);
-        described.columns = Some(turned_columns(&plan, columns)?);
+        described.columns = Some(turned_columns(&plan, columns, live.database.dialect.as_ref())?);
     }
     let mut parameters = vec![Native::default(); stmt.parameters as usize];
-    for (native, index) in described.parameters.iter().zip(&unit.parameters) {
-        if let Some(slot) = parameters.get_mut(*index as usize) {
-            *slot = *native;
-        }
+    for (at, (native, index)) in described.parameters.iter().zip(&unit.parameters).enumerate() {
+        let Some(slot) = parameters.get_mut(*index as usize) else { continue };
+        let turn = unit.turns.iter().find(|(turned, _)| *turned == at);
+        let declared = turn.and_then(|(_, turn)| turn.0.declared());
+        *slot = match declared {
+            Some(declared) => live.database.dialect.native(declared, native),
+            None => *native,
+        };
     }
     Ok(Described::Whole(Description { parameters, columns: described.columns }))
 }

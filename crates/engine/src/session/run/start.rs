@@ -246,7 +246,7 @@ pub(in crate::session) async fn merge(
         Ok(merge) => {
             let merged = Merged {
                 merge,
-                turning: Turning::of_cells(plan),
+                turning: Turning::of_cells(&live.database, plan),
                 channels: shared,
                 rows: 0,
                 announced: false,

@@ -172,8 +172,8 @@ pub(super) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
                 Some(_) | None => continue,
             },
         };
-        let logic = own.logic.map(Arc::from);
-        list.push(ShownColumn { table, stored: own.stored.into(), logic });
+        let (logic, declared) = (own.logic.map(Arc::from), own.declared);
+        list.push(ShownColumn { table, stored: own.stored.into(), logic, declared });
     }
     list
 }

@@ -1,0 +1,98 @@
+//! Whole and exact numbers.
+
+use bigdecimal::num_bigint::BigInt;
+use bigdecimal::{BigDecimal, RoundingMode};
+use pando_kernel::Value;
+use pando_kernel::error::{Error, Result};
+
+use super::{Aim, Reader};
+
+/// The most digits of a number that are looked at.
+const MOST: usize = 200;
+
+impl Reader<'_> {
+    pub(super) fn whole(&self, value: &Value, octets: u8, unsigned: bool) -> Result<String> {
+        let kind = match octets {
+            1 | 2 => "smallint",
+            8 => "bigint",
+            _ => "integer",
+        };
+        let number = self.number(value, kind)?;
+        let is_whole = number.is_integer();
+        if !is_whole && matches!(value, Value::Text(_)) && !self.is_mysql {
+            return Err(self.unreadable(kind, &text_of(value)));
+        }
+        if !is_whole && self.aim == Aim::Compare {
+            return Ok(number.normalized().to_plain_string());
+        }
+        let number = rounded(&number, 0).into_bigint_and_exponent().0;
+        let bits = u32::from(octets) * 8;
+        let one = BigInt::from(1);
+        let (least, beyond) = match unsigned {
+            true => (BigInt::from(0), &one << bits),
+            false => (-(&one << (bits - 1)), &one << (bits - 1)),
+        };
+        if self.aim == Aim::Store && (number < least || number >= beyond) {
+            return Err(self.out_of_range(kind));
+        }
+        Ok(number.to_string())
+    }
+
+    pub(super) fn decimal(&self, value: &Value, digits: u8, scale: u8) -> Result<String> {
+        let number = self.number(value, if self.is_mysql { "decimal" } else { "numeric" })?;
+        let fitting = rounded(&number, i64::from(scale));
+        if self.aim == Aim::Compare && fitting != number {
+            return Ok(number.normalized().to_plain_string());
+        }
+        let whole = rounded_down(&fitting.abs()).into_bigint_and_exponent().0;
+        let most = u32::from(digits - scale);
+        if self.aim == Aim::Store && whole >= BigInt::from(10).pow(most) {
+            return Err(match self.is_mysql {
+                true => self.out_of_range("numeric"),
+                false => {
+                    Error::new(pando_kernel::ErrorKind::OutOfRange("numeric field overflow".into()))
+                }
+            });
+        }
+        Ok(fitting.to_plain_string())
+    }
+
+    fn number(&self, value: &Value, kind: &str) -> Result<BigDecimal> {
+        match value {
+            Value::Int(number) => Ok((*number).into()),
+            Value::UInt(number) => Ok((*number).into()),
+            Value::Decimal(number) => Ok(number.clone()),
+            Value::Bool(is) if self.is_mysql => Ok(u8::from(*is).into()),
+            Value::Text(text) => {
+                let is_plain = |one: char| one.is_ascii_digit() || "+-.eE".contains(one);
+                let own = text.trim();
+                let read = Some(own).filter(|own| own.len() <= MOST && own.chars().all(is_plain));
+                match read.and_then(Value::decimal) {
+                    Some(Value::Decimal(number)) => Ok(number),
+                    Some(_) | None => Err(self.unreadable(kind, text)),
+                }
+            }
+            Value::Float(_) => Err(self.wrong(
+                "a floating point number, which stands for no exact one",
+                "give it an exact number or a text",
+            )),
+            Value::Bool(_) | Value::Bytes(_) => {
+                Err(self.wrong("something else than a number", "give it a number"))
+            }
+            Value::Null => Err(Error::internal("NULL is not encrypted")),
+        }
+    }
+}
+
+/// Both families round a half away from zero.
+fn rounded(number: &BigDecimal, scale: i64) -> BigDecimal {
+    number.with_scale_round(scale, RoundingMode::HalfUp)
+}
+
+fn rounded_down(number: &BigDecimal) -> BigDecimal {
+    number.with_scale_round(0, RoundingMode::Down)
+}
+
+fn text_of(value: &Value) -> String {
+    if let Value::Text(text) = value { text.clone() } else { String::new() }
+}
