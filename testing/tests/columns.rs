@@ -49,6 +49,7 @@ impl ShowsColumns for Renaming {
             stored: stored.into(),
             logic: logic.map(str::to_owned),
             declared: None,
+            keys_of: None,
         };
         vec![name("kept", Some("name")), name("also", None)]
     }

@@ -75,6 +75,11 @@ impl<'a> Analysis<'a> {
                 let value = Value::Parameter { index: *index, span: expr.span };
                 Ok(Valued::plain(Given::Value(value)))
             }
+            Node::Cast { operand, to } if is_constant(operand) => {
+                self.other(*to);
+                let value = Value::Cast { whole: expr.span, to: *to };
+                Ok(Valued::plain(Given::Value(value)))
+            }
             Node::Default => Ok(Valued::plain(Given::Default(expr.span))),
             Node::Function(function) => {
                 let mention = self.call(function, expr.span)?;
@@ -221,6 +226,10 @@ impl<'a> Analysis<'a> {
     fn sorted(&mut self, items: &'a [OrderItem], around: Span) -> Result<()> {
         items.iter().try_for_each(|item| self.expr(&item.expr, around))
     }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.node, Node::Parameter(_)) || pando_kernel::Value::of_constant(expr).is_some()
 }
 
 fn of_mention(mention: Option<Mention>, span: Span) -> Valued {

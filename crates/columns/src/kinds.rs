@@ -104,11 +104,12 @@ impl<'a> Analysis<'a> {
         names.into_iter().any(|name| READERS.contains(&name.to_lowercase().as_str()))
     }
 
-    /// SHOW and DESCRIBE tell how a table is stored.
+    /// SHOW and DESCRIBE tell how a table is stored, but for those that the engine tells in what clients see.
     fn show(&mut self, show: &'a Show) -> Result<()> {
         let is_about =
             show.table.as_ref().is_some_and(|table| self.interest.has_table(&table.key()));
-        if is_about || show.filter.is_some() {
+        let is_retold = show.what == "CREATE TABLE";
+        if is_about && !is_retold || show.filter.is_some() {
             return Err(Stop::unclear("it shows how a table is stored"));
         }
         Ok(())

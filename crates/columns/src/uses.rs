@@ -86,6 +86,13 @@ pub enum Value {
         /// Where it stands.
         span: Span,
     },
+    /// One of both, which is cast.
+    Cast {
+        /// Where all of it stands.
+        whole: Span,
+        /// The type's text.
+        to: Span,
+    },
 }
 
 /// What a column is given.

@@ -24,6 +24,8 @@ pub enum DeclaredType {
         /// From 0 on, with twice the range.
         unsigned: bool,
     },
+    /// MySQL's TINYINT(1), by whose width drivers tell booleans; it holds what a TINYINT does.
+    TinyInt1,
     /// Exact numbers.
     Decimal {
         /// Digits in all, from 1.
@@ -74,14 +76,13 @@ impl DeclaredType {
             (["text"], 0) => Self::Text { most: None },
             (["mediumtext" | "longtext"], 0) if is_mysql => Self::Text { most: None },
             (["char" | "character"], 0 | 1) => Self::Char { length: number(0).unwrap_or(1) },
-            (["bool" | "boolean"], 0) => match is_mysql {
-                true => Self::Int { octets: 1, unsigned: false },
-                false => Self::Bool,
-            },
+            (["bool" | "boolean"], 0) if is_mysql => Self::TinyInt1,
+            (["tinyint"], 1) if is_mysql && number(0) == Some(1) => Self::TinyInt1,
+            (["bool" | "boolean"], 0) => Self::Bool,
             (["uuid"], 0) if !is_mysql => Self::Uuid,
             (["date"], 0) => Self::Date,
-            (["decimal" | "numeric" | "dec"], _) => return decimal(&arguments, is_mysql),
-            ([name, rest @ ..], _) if octets(name, is_mysql).is_some() => {
+            (["decimal" | "numeric" | "dec"], _) => return decimal(&arguments, fold),
+            ([name, rest @ ..], _) if octets(name, fold).is_some() => {
                 let unsigned = match rest {
                     [] | ["signed"] => false,
                     ["unsigned"] if is_mysql => true,
@@ -91,15 +92,16 @@ impl DeclaredType {
                 if arguments.len() > usize::from(is_mysql) {
                     return None;
                 }
-                Self::Int { octets: octets(name, is_mysql)?, unsigned }
+                Self::Int { octets: octets(name, fold)?, unsigned }
             }
-            (words, 0 | 1) => return moment(words, number(0), is_mysql),
+            (words, 0 | 1) => return moment(words, number(0), fold),
             _ => return None,
         };
         let length = match told {
             Self::Text { most } => most,
             Self::Char { length } => Some(length),
             Self::Int { .. }
+            | Self::TinyInt1
             | Self::Decimal { .. }
             | Self::Date
             | Self::Time { .. }
@@ -133,6 +135,7 @@ impl DeclaredType {
                 };
                 format!("{name}{}", if unsigned { " unsigned" } else { "" })
             }
+            (Self::TinyInt1, _) => "tinyint(1)".to_owned(),
             (Self::Decimal { digits, scale }, Fold::Lower) => format!("numeric({digits},{scale})"),
             (Self::Decimal { digits, scale }, Fold::Keep) => format!("decimal({digits},{scale})"),
             (Self::Date, _) => "date".to_owned(),
@@ -153,7 +156,7 @@ impl DeclaredType {
     pub fn kind(self) -> Kind {
         match self {
             Self::Text { .. } | Self::Char { .. } => Kind::Text,
-            Self::Int { unsigned: false, .. } => Kind::Int,
+            Self::Int { unsigned: false, .. } | Self::TinyInt1 => Kind::Int,
             Self::Int { unsigned: true, .. } => Kind::UInt,
             Self::Decimal { .. } => Kind::Decimal,
             Self::Date => Kind::Date,
@@ -170,7 +173,7 @@ impl DeclaredType {
         Some(match self {
             Self::Text { most } => return most.map(|most| most as usize),
             Self::Char { length } => length as usize,
-            Self::Int { .. } => 20,
+            Self::Int { .. } | Self::TinyInt1 => 20,
             // A sign, and a point with a zero before it.
             Self::Decimal { digits, .. } => usize::from(digits) + 3,
             Self::Date => 10,
@@ -198,21 +201,21 @@ fn parts(text: &str) -> Option<(Vec<String>, Vec<u32>)> {
     Some((words(&format!("{front} {behind}")), numbers?))
 }
 
-fn octets(name: &str, is_mysql: bool) -> Option<u8> {
+fn octets(name: &str, fold: Fold) -> Option<u8> {
     Some(match name {
         "smallint" | "int2" => 2,
         "int" | "integer" | "int4" => 4,
         "bigint" | "int8" => 8,
-        "tinyint" if is_mysql => 1,
-        "mediumint" if is_mysql => 3,
+        "tinyint" if fold == Fold::Keep => 1,
+        "mediumint" if fold == Fold::Keep => 3,
         _ => return None,
     })
 }
 
 /// Without a scale it has none in MySQL; in PostgreSQL any number of digits, so that equal values have several texts.
-fn decimal(arguments: &[u32], is_mysql: bool) -> Option<DeclaredType> {
+fn decimal(arguments: &[u32], fold: Fold) -> Option<DeclaredType> {
     let (digits, scale) = match arguments {
-        [] if is_mysql => (10, 0),
+        [] if fold == Fold::Keep => (10, 0),
         [digits] => (*digits, 0),
         [digits, scale] => (*digits, *scale),
         _ => return None,
@@ -221,7 +224,8 @@ fn decimal(arguments: &[u32], is_mysql: bool) -> Option<DeclaredType> {
     fits.then_some(DeclaredType::Decimal { digits: digits as u8, scale: scale as u8 })
 }
 
-fn moment(words: &[&str], places: Option<u32>, is_mysql: bool) -> Option<DeclaredType> {
+fn moment(words: &[&str], places: Option<u32>, fold: Fold) -> Option<DeclaredType> {
+    let is_mysql = fold == Fold::Keep;
     // PostgreSQL keeps six digits unless told otherwise, and tells no zeros at the end.
     let places = places.unwrap_or(if is_mysql { 0 } else { 6 });
     let places = u8::try_from(places).ok().filter(|places| *places <= 6)?;
@@ -265,8 +269,9 @@ mod tests {
         for (text, postgres, mysql) in [
             ("varchar", "Text { most: None }", "-"),
             ("int unsigned", "-", "Int { octets: 4, unsigned: true }"),
-            ("tinyint(1)", "-", "Int { octets: 1, unsigned: false }"),
-            ("boolean", "Bool", "Int { octets: 1, unsigned: false }"),
+            ("tinyint(1)", "-", "TinyInt1"),
+            ("tinyint(4)", "-", "Int { octets: 1, unsigned: false }"),
+            ("boolean", "Bool", "TinyInt1"),
             ("numeric", "-", "Decimal { digits: 10, scale: 0 }"),
             ("datetime(3)", "-", "Timestamp { places: 3 }"),
             ("timestamp", "Timestamp { places: 6 }", "-"),

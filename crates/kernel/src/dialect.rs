@@ -8,8 +8,7 @@ use pando_sql::ast::DefineAction;
 
 use crate::alone::Alone;
 use crate::clock::Clock;
-use crate::column::{Column, Native};
-use crate::declared::DeclaredType;
+use crate::column::Column;
 use crate::effects::Effects;
 use crate::error::{Error, Result};
 use crate::folding::Folding;
@@ -96,11 +95,6 @@ pub trait Language: Send + Sync + Debug {
     /// The number of a type that every server has, by its name as a statement writes it; 0 leaves the type open. `None` where it is not known here.
     fn type_number(&self, _name: &str) -> Option<u32> {
         None
-    }
-
-    /// How the family describes a column of a type, where it is declared with that and described as `stored`.
-    fn native(&self, _declared: DeclaredType, stored: &Native) -> Native {
-        *stored
     }
 
     /// The text of a transaction verb; `None` when the family has no such thing.

@@ -136,6 +136,13 @@ pub enum ErrorKind {
     Value(String),
     /// A number or a moment lies beyond what its column's type holds.
     OutOfRange(String),
+    /// A text is no date or time.
+    Moment {
+        /// It has the form of one, of a day or an hour that there is not.
+        has_form: bool,
+        /// Which it is.
+        message: String,
+    },
     /// A text is longer than its column's type lets it be.
     TooLong(String),
     /// LIMIT or OFFSET, named here, counts below zero.
@@ -324,6 +331,7 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
         | ErrorKind::OutOfRange(_)
+        | ErrorKind::Moment { .. }
         | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }
@@ -366,6 +374,7 @@ impl fmt::Display for ErrorKind {
             Self::Variable(message)
             | Self::Value(message)
             | Self::OutOfRange(message)
+            | Self::Moment { message, .. }
             | Self::TooLong(message)
             | Self::ShardingValue { message, .. }
             | Self::AccessDenied(message)

@@ -50,6 +50,8 @@ pub struct StoredName {
     pub logic: Option<String>,
     /// The type that clients see it of; `None` where that is the stored one's, or not known.
     pub declared: Option<DeclaredType>,
+    /// The column as clients see it whose keys stand on this one, where they see nothing else of it.
+    pub keys_of: Option<String>,
 }
 
 /// A column as clients see it.
@@ -260,6 +262,7 @@ mod tests {
                 stored: stored.into(),
                 logic: logic.map(str::to_owned),
                 declared: None,
+                keys_of: None,
             };
             vec![name(self.stored, Some(self.logic)), name(self.hidden, None)]
         }

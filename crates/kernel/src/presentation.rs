@@ -9,6 +9,7 @@ use pando_sql::{Edits, Release};
 
 use crate::actual::ActualNames;
 use crate::catalog::Catalog;
+use crate::column::Native;
 use crate::declared::DeclaredType;
 use crate::error::{Error, ErrorKind, Result, ServerError};
 use crate::facts::Facts;
@@ -18,7 +19,7 @@ use crate::route::Need;
 use crate::value::Value;
 
 /// What a family knows of its own catalogue. Pure, as all of planning is.
-pub trait Presentation: Figured + Send + Sync + Debug {
+pub trait Presentation: Figured + Retold + Send + Sync + Debug {
     /// The part of a table's (or a column owner's) name that names a database; `None` when it is not written, or names one of the vendor's own.
     fn database_part<'a>(&self, parts: &'a [Ident]) -> Option<&'a Ident>;
 
@@ -52,9 +53,6 @@ pub trait Presentation: Figured + Send + Sync + Debug {
     /// # Errors
     /// `UnknownDatabase`, `NoDatabase`, and `Refused` for a database other than the current one.
     fn restate(&self, text: &str, show: &Show, facts: &Facts) -> Result<Option<String>>;
-
-    /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
-    fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String>;
 
     /// The version that clients are told for storage units of these (there may be none): what all of them can do. `None` leaves the door's own.
     fn version(&self, _servers: &[Arc<str>]) -> Option<String> {
@@ -112,6 +110,39 @@ pub trait Presentation: Figured + Send + Sync + Debug {
     /// The number under which a relation of the unit of this place is shown, where relations have numbers.
     fn relation_number(&self, own: u32, _unit: usize) -> u32 {
         own
+    }
+}
+
+/// How a family tells tables and columns that are stored otherwise than clients see them. Pure, too.
+pub trait Retold {
+    /// How the family describes a column of a type, where it is declared with that and described as `stored`.
+    fn native(&self, _declared: DeclaredType, stored: &Native) -> Native {
+        *stored
+    }
+
+    /// What answers a SHOW about a table some of whose columns clients see under other names or not at all; `None` where
+    /// nothing answers it as they are seen.
+    ///
+    /// # Errors
+    /// As [`Presentation::restate`].
+    fn restate_turned(
+        &self,
+        _text: &str,
+        _show: &Show,
+        _facts: &Facts,
+    ) -> Result<Option<Restated>> {
+        Ok(None)
+    }
+
+    /// What a field of a SHOW's answer is told as; `None` leaves it. `label` is the column's.
+    fn retell(
+        &self,
+        _show: &Show,
+        _label: &str,
+        _field: &str,
+        _telling: &Telling<'_>,
+    ) -> Option<String> {
+        None
     }
 }
 
@@ -232,6 +263,35 @@ pub struct ShownColumn {
     pub logic: Option<Arc<str>>,
     /// Its type for clients; `None` where that is the stored one's.
     pub declared: Option<DeclaredType>,
+    /// The column whose keys stand on this one, as clients see it.
+    pub keys_of: Option<Arc<str>>,
+}
+
+impl ShownColumn {
+    /// What keys and indexes on it name for clients; `None` where they see nothing of it.
+    pub fn key_name(&self) -> Option<&str> {
+        self.logic.as_deref().or(self.keys_of.as_deref())
+    }
+}
+
+/// How the names in an answer of one unit are told.
+#[derive(Debug, Clone, Copy)]
+pub struct Telling<'a> {
+    /// Its tables that are not simply shown under their own names.
+    pub tables: &'a [Shown],
+    /// Its columns that clients see under other names or not at all.
+    pub columns: &'a [ShownColumn],
+    /// The session.
+    pub facts: &'a Facts,
+}
+
+/// What answers a SHOW about a table some of whose columns clients see under other names or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restated {
+    /// The SHOW itself, whose fields [`Presentation::retell`] tells anew.
+    AsItIs,
+    /// This statement.
+    Text(String),
 }
 
 /// The refusal of a question about the catalogue whose answer would name columns as they are stored.

@@ -22,7 +22,7 @@ mod waits;
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
-use pando_kernel::{DeclaredType, Guard, Kind, Native, Parameter, Value};
+use pando_kernel::{Guard, Kind, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
@@ -65,10 +65,6 @@ impl Language for MySql {
 
     fn guard(&self) -> Option<&dyn Guard> {
         Some(self)
-    }
-
-    fn native(&self, declared: DeclaredType, stored: &Native) -> Native {
-        crate::types::declared::native(declared, stored)
     }
 
     fn quote(&self, name: &str) -> String {

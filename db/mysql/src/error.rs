@@ -100,6 +100,7 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
             (1366, b"HY000")
         }
         ErrorKind::OutOfRange(_) => (1264, b"22003"),
+        ErrorKind::Moment { .. } => (1292, b"22007"),
         ErrorKind::TooLong(_) => (1406, b"22001"),
         ErrorKind::ShardingValue { is: Unroutable::Null, .. } => (1048, b"23000"),
         ErrorKind::ShardingValue { code, .. } => (vendor_code(*code), b"HY000"),
@@ -153,6 +154,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
         | ErrorKind::OutOfRange(_)
+        | ErrorKind::Moment { .. }
         | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }

@@ -24,7 +24,7 @@ mod waits;
 use std::fmt::Write as _;
 
 use pando_kernel::dialect::{Language, TableColumn, Takes, TransactionVerb};
-use pando_kernel::{DeclaredType, Guard, Native, Parameter, Value};
+use pando_kernel::{Guard, Native, Parameter, Value};
 use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::oid;
@@ -99,10 +99,6 @@ impl Language for Postgres {
                 literal + "'::bytea"
             }
         }
-    }
-
-    fn native(&self, declared: DeclaredType, stored: &Native) -> Native {
-        crate::types::declared::native(declared, stored)
     }
 
     fn type_number(&self, name: &str) -> Option<u32> {

@@ -49,6 +49,8 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         }
         ErrorKind::Value(_) => "22P02",
         ErrorKind::OutOfRange(_) => "22003",
+        ErrorKind::Moment { has_form: true, .. } => "22008",
+        ErrorKind::Moment { .. } => "22007",
         ErrorKind::TooLong(_) => "22001",
         ErrorKind::NegativeCount("OFFSET") => "2201X",
         ErrorKind::NegativeCount(_) => "2201W",
@@ -204,6 +206,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::Variable(_)
         | ErrorKind::Value(_)
         | ErrorKind::OutOfRange(_)
+        | ErrorKind::Moment { .. }
         | ErrorKind::TooLong(_)
         | ErrorKind::NegativeCount(_)
         | ErrorKind::ShardingValue { .. }

@@ -2,6 +2,7 @@
 //! to a unit, or cipher text to a client, is refused.
 
 mod canonical;
+mod cast;
 mod column;
 mod declaration;
 mod define;
@@ -89,6 +90,10 @@ impl Feature for Encrypt {
         match self.uses(ctx, stmt)? {
             Ok(uses) => {
                 places::check(&self.rule, uses.columns.iter(), &uses.stars)?;
+                for one in &uses.columns {
+                    let column = places::found(&self.rule, &one.of)?;
+                    cast::check(one, column, &stmt.text, self.rule.fold)?;
+                }
                 define::check(&self.rule, ctx, stmt, &uses)
             }
             Err(need) => {

@@ -10,7 +10,7 @@ use pando_kernel::{CellMap, CellTurn, Compares, LogicColumn, StoredName};
 use pando_sql::Fold;
 
 use crate::canonical::Declared;
-use crate::column::{EncryptedColumn, Part};
+use crate::column::{EncryptedColumn, Part, Purpose};
 use crate::rule::Rule;
 
 /// An encrypted column stands where its cipher text does. One whose stored columns are not all there is not shown:
@@ -57,11 +57,16 @@ impl EncryptedColumn {
 /// What each stored column is called where clients see it.
 pub(crate) fn names(rule: &Rule) -> Vec<StoredName> {
     let of = |column: &Arc<EncryptedColumn>| {
+        let is_for_keys = |part: &Part| {
+            part.purpose != Purpose::Value
+                && column.equality().is_some_and(|equal| equal.name == part.name)
+        };
         let name = |part: &Part, logic: Option<&str>| StoredName {
             table: column.of.table.to_string(),
             stored: part.name.clone(),
             logic: logic.map(str::to_owned),
             declared: logic.and(column.declared).map(|own| own.declared),
+            keys_of: is_for_keys(part).then(|| column.of.column.to_string()),
         };
         let mut names = vec![name(&column.cipher, Some(&column.of.column))];
         names.extend(column.further().map(|part| name(part, None)));

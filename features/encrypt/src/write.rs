@@ -10,6 +10,7 @@ use pando_kernel::feature::Context;
 use pando_sql::ast::{CopyDirection, Expr, InsertSource, Kind, Node, Statement};
 use pando_sql::{Fold, Span, visit};
 
+use crate::cast::uncast;
 use crate::column::{EncryptedColumn, Part};
 use crate::places::{by_cipher, found, is_own};
 use crate::rule::Rule;
@@ -40,7 +41,10 @@ pub(crate) fn write(
     }
     let mut constants: HashMap<Span, Expr> = HashMap::new();
     visit::exprs(&stmt.kind, &mut |expr| {
-        if matches!(expr.node, Node::Literal(_) | Node::Parameter(_) | Node::Unary { .. }) {
+        if matches!(
+            expr.node,
+            Node::Literal(_) | Node::Parameter(_) | Node::Unary { .. } | Node::Cast { .. }
+        ) {
             constants.insert(expr.span, expr.clone());
         }
     });
@@ -186,8 +190,9 @@ impl Writer<'_> {
                     }
                     return Ok(());
                 }
-                changes.value(expr, &column.cipher.stored)?;
-                column.further().try_for_each(|part| changes.further(expr, &part.stored))
+                let expr = uncast(expr, changes);
+                changes.value(&expr, &column.cipher.stored)?;
+                column.further().try_for_each(|part| changes.further(&expr, &part.stored))
             }),
             Place::Field { at } if self.brings_lines() => {
                 changes.field(*at, &column.cipher.stored)?;
@@ -233,13 +238,18 @@ impl Writer<'_> {
         changes: &mut Changes,
     ) -> Result<()> {
         let part = if is_own(one) { self.asked(&one.place, column)? } else { &column.cipher };
-        values.iter().try_for_each(|value| changes.value(self.constant(value)?, &part.asked))
+        values.iter().try_for_each(|value| {
+            let constant = self.constant(value, changes)?;
+            changes.value(&constant, &part.asked)
+        })
     }
 
-    fn constant(&self, value: &Value) -> Result<&Expr> {
-        let (Value::Literal(span) | Value::Parameter { span, .. }) = value;
+    fn constant(&self, value: &Value, changes: &mut Changes) -> Result<Expr> {
+        let (Value::Literal(span)
+        | Value::Parameter { span, .. }
+        | Value::Cast { whole: span, .. }) = value;
         let lost = || Error::internal("a constant of a statement is not in it");
-        self.constants.get(span).ok_or_else(lost)
+        self.constants.get(span).map(|constant| uncast(constant, changes)).ok_or_else(lost)
     }
 
     fn brings_lines(&self) -> bool {
@@ -264,10 +274,11 @@ impl Writer<'_> {
         };
         match given {
             Given::Value(value) => {
-                let expr = self.constant(value)?;
-                changes.value(expr, &column.cipher.stored)?;
+                let expr = self.constant(value, changes)?;
+                changes.value(&expr, &column.cipher.stored)?;
                 let mut further = column.further();
-                further.try_for_each(|part| changes.further_behind(expr, front(part), &part.stored))
+                further
+                    .try_for_each(|part| changes.further_behind(&expr, front(part), &part.stored))
             }
             Given::Default(span) => {
                 for part in column.further() {

@@ -37,7 +37,9 @@ pub(crate) fn asked(uses: &Uses, stmt: &Statement, ctx: &Context<'_>) -> Option<
 }
 
 fn constant(stmt: &Statement, value: Constant) -> Option<Expr> {
-    let (Constant::Literal(span) | Constant::Parameter { span, .. }) = value;
+    let (Constant::Literal(span)
+    | Constant::Parameter { span, .. }
+    | Constant::Cast { whole: span, .. }) = value;
     let mut found = None;
     visit::exprs(&stmt.kind, &mut |expr| {
         if expr.span == span && matches!(expr.node, Node::Literal(_) | Node::Parameter(_)) {

@@ -140,7 +140,9 @@ impl Writer<'_> {
         }
         let in_asked = matches!(one.place, Place::InList { .. });
         for value in met(&one.place) {
-            let (Value::Literal(span) | Value::Parameter { span, .. }) = value;
+            let (Value::Literal(span)
+            | Value::Parameter { span, .. }
+            | Value::Cast { whole: span, .. }) = value;
             let expr = self.constants.get(&span).ok_or_else(|| refused("a value was not found"))?;
             match asked {
                 Some(asked) if in_asked => changes.value(expr, asked)?,
@@ -162,7 +164,11 @@ impl Writer<'_> {
     ) -> Result<()> {
         let column = format!("{}{ASKED}", self.owner(one));
         match given {
-            Given::Value(Value::Literal(span) | Value::Parameter { span, .. }) => {
+            Given::Value(
+                Value::Literal(span)
+                | Value::Parameter { span, .. }
+                | Value::Cast { whole: span, .. },
+            ) => {
                 let expr = self.constants.get(span).ok_or_else(|| refused("no value"))?;
                 match self.is_set(one) {
                     true => changes.further_behind(expr, format!(", {column} = "), turn),

@@ -176,6 +176,7 @@ impl ShowsColumns for Turning {
             stored: stored.to_owned(),
             logic: logic.map(str::to_owned),
             declared: None,
+            keys_of: None,
         };
         let told = turned().map(|table| name(table, STORED, Some(LOGIC)));
         let asked = TABLES.map(|table| name(table, ASKED, None));

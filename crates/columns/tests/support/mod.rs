@@ -196,6 +196,7 @@ impl Tell<'_> {
         match value {
             Value::Literal(span) => self.text(span).to_owned(),
             Value::Parameter { index, span } => format!("{}#{index}", self.text(span)),
+            Value::Cast { whole, to } => format!("{} to {}", self.text(whole), self.text(to)),
         }
     }
 

@@ -46,7 +46,7 @@ use pando_sql::ast::Statement;
 pub(crate) use parse::unread;
 pub use planned::{Plan, Planned, Purpose, Told, Unit};
 pub(crate) use route::names_unit;
-pub(crate) use special::catalogue::{figures_questions, shown_at};
+pub(crate) use special::catalogue::{columns_at, figures_questions, shown_at};
 pub(crate) use special::servers::{may_tell_twice, tell_once};
 pub(crate) use special::temporary::unit_for;
 pub(crate) use special::{

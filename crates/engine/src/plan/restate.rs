@@ -3,7 +3,7 @@
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::presentation::{Presentation, tells_stored_columns};
+use pando_kernel::presentation::{Presentation, Restated, tells_stored_columns};
 use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
 use pando_sql::{Edits, Placeholder, Span, visit};
 
@@ -21,8 +21,12 @@ pub(super) fn restated(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Sta
         && let Some(table) = &show.table
         && ctx.database.stored_names().iter().any(|own| own.table == table.key())
     {
-        // The unit's answer would have the columns as they are stored.
-        return Err(tells_stored_columns(&show.what));
+        match presentation.restate_turned(&stmt.text, show, &ctx.session.facts)? {
+            // The unit's answer would have the columns as they are stored.
+            None => return Err(tells_stored_columns(&show.what)),
+            Some(Restated::Text(text)) => return parsed(ctx, &text).map(Some),
+            Some(Restated::AsItIs) => {}
+        }
     }
     // The catalogue knows nothing of temporary tables.
     if let Kind::Show(show) = &stmt.kind

@@ -6,6 +6,7 @@ use pando_kernel::presentation::{ShownColumn, View, tells_stored_columns};
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
+use super::declared;
 use super::relation::literal;
 use super::relations::is_vendors;
 use crate::dialect::MySql;
@@ -47,8 +48,17 @@ pub(super) fn check(stmt: &Statement, view: &View<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a table's column with names of columns shows; `None` when it stays. `table` is the one with the row's table.
-pub(super) fn shown(view: &View<'_>, table: Option<&str>, column: &str) -> Option<String> {
+/// The table that tells the columns themselves; all others tell them of keys.
+const COLUMNS: &str = "COLUMNS";
+
+/// What a column of the catalogue's table `name` shows that tells of columns; `None` when it stays. `table` is the one
+/// with the row's table.
+pub(super) fn shown(
+    view: &View<'_>,
+    name: &str,
+    table: Option<&str>,
+    column: &str,
+) -> Option<String> {
     if view.columns.is_empty() {
         return None;
     }
@@ -57,18 +67,58 @@ pub(super) fn shown(view: &View<'_>, table: Option<&str>, column: &str) -> Optio
         "COLUMN_NAME" => named(view, &own, table?),
         "REFERENCED_COLUMN_NAME" => named(view, &own, "REFERENCED_TABLE_NAME"),
         "EXPRESSION" | "GENERATION_EXPRESSION" => Some(computed(view, own, table?)),
+        "COLUMN_KEY" if name == COLUMNS => key(view, &own, table?),
+        _ if name == COLUMNS => typed(view, &own, column, table?),
         _ => None,
     }
 }
 
+/// The condition that a row is about a stored column.
+fn is_of(one: &ShownColumn, table: &str, stored: &str) -> String {
+    format!("x.{table} = {} AND x.COLUMN_NAME = {}", literal(&one.table), literal(stored))
+}
+
+fn cases(own: &str, branches: &str) -> Option<String> {
+    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE {own} END"))
+}
+
 fn named(view: &View<'_>, own: &str, table: &str) -> Option<String> {
     let branch = |one: &ShownColumn| {
-        let logic = literal(one.logic.as_deref()?);
+        let logic = literal(one.key_name()?);
         let (of, stored) = (literal(&one.table), literal(&one.stored));
         Some(format!(" WHEN x.{table} = {of} AND {own} = {stored} THEN {logic}"))
     };
     let branches: String = view.columns.iter().filter_map(branch).collect();
-    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE {own} END"))
+    cases(own, &branches)
+}
+
+/// What the table of columns says of the type that clients see.
+fn typed(view: &View<'_>, own: &str, column: &str, table: &str) -> Option<String> {
+    let branch = |one: &ShownColumn| {
+        let value = declared::value(column, one.declared?, view.facts)?;
+        Some(format!(" WHEN {} THEN {value}", is_of(one, table, &one.stored)))
+    };
+    let branches: String = view.columns.iter().filter_map(branch).collect();
+    cases(own, &branches)
+}
+
+/// The keys of a column whose keys stand on another stored one.
+fn key(view: &View<'_>, own: &str, table: &str) -> Option<String> {
+    let branch = |one: &ShownColumn| {
+        let logic = one.keys_of.as_deref()?;
+        let is_shown = |other: &&ShownColumn| {
+            other.table == one.table && other.logic.as_deref() == Some(logic)
+        };
+        let told = view.columns.iter().find(is_shown)?;
+        Some(format!(
+            " WHEN {} THEN (SELECT k.COLUMN_KEY FROM information_schema.COLUMNS k WHERE k.TABLE_SCHEMA = \
+             x.TABLE_SCHEMA AND k.TABLE_NAME = x.{table} AND k.COLUMN_NAME = {})",
+            is_of(one, table, &told.stored),
+            literal(&one.stored)
+        ))
+    };
+    let branches: String = view.columns.iter().filter_map(branch).collect();
+    cases(own, &branches)
 }
 
 /// What a column or a part of an index is computed by, in logic names.
@@ -83,9 +133,13 @@ fn computed(view: &View<'_>, own: String, table: &str) -> String {
 }
 
 /// The condition that a row is about a column that clients see; `None` where all rows are.
-pub(super) fn is_seen(view: &View<'_>, table: Option<&str>) -> Option<String> {
+pub(super) fn is_seen(view: &View<'_>, name: &str, table: Option<&str>) -> Option<String> {
     let table = table?;
-    let hidden = view.columns.iter().filter(|one| one.logic.is_none());
+    let is_hidden = |one: &&ShownColumn| match name == COLUMNS {
+        true => one.logic.is_none(),
+        false => one.key_name().is_none(),
+    };
+    let hidden = view.columns.iter().filter(is_hidden);
     let hidden = hidden.map(|one| {
         let (own, stored) = (literal(&one.table), literal(&one.stored));
         format!("x.{table} = {own} AND x.COLUMN_NAME = {stored}")
@@ -159,6 +213,7 @@ mod tests {
             stored: stored.into(),
             logic: logic.map(Into::into),
             declared: None,
+            keys_of: None,
         };
         [column("kept", Some("name")), column("also", None)]
     }

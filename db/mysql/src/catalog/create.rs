@@ -1,7 +1,9 @@
 //! The texts of SHOW CREATE TABLE and SHOW CREATE VIEW in logic names.
 
-use pando_kernel::presentation::Shown;
+use pando_kernel::presentation::{Shown, Telling};
 use pando_sql::ast::Show;
+
+use super::definitions;
 
 /// Endings of names that the server makes for constraints: `t_ibfk_1`, `t_chk_1`.
 const MADE: [&str; 3] = ["_ibfk_", "_chk_", "_fk_"];
@@ -35,11 +37,17 @@ pub(super) fn index(name: &str, tables: &[Shown]) -> Option<String> {
 }
 
 /// What a field of a SHOW's answer is told as; `None` leaves it.
-pub(super) fn retold(show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
+pub(super) fn retold(
+    show: &Show,
+    label: &str,
+    field: &str,
+    telling: &Telling<'_>,
+) -> Option<String> {
+    let tables = telling.tables;
     let what = show.what.as_str();
     let of_index = matches!(what.rsplit(' ').next(), Some("INDEX" | "INDEXES" | "KEYS"));
     match (what, label) {
-        ("CREATE TABLE", "Create Table") => Some(text(field, tables)),
+        ("CREATE TABLE", "Create Table") => Some(text(&definitions::told(field, telling), tables)),
         ("CREATE TABLE" | "CREATE VIEW", "Create View") => Some(view(field, tables)),
         ("CREATE TABLE" | "CREATE VIEW", "View") => table(field, tables),
         ("CREATE TABLE" | "TRIGGERS", "Table") => table(field, tables),
@@ -109,7 +117,7 @@ fn renamed(token: &str, word: &str, tables: &[Shown]) -> Option<String> {
 }
 
 /// Bytes of a quoted token with both its marks; a doubled mark is part of it, and in strings so is an escaped one.
-fn quoted(text: &str, mark: char) -> usize {
+pub(super) fn quoted(text: &str, mark: char) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
         if letter == '\\' && mark != '`' {

@@ -2,6 +2,8 @@
 
 mod columns;
 mod create;
+mod declared;
+mod definitions;
 mod figures;
 mod labels;
 mod maintained;
@@ -15,9 +17,7 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::{ErrorKind, Result};
-use pando_kernel::presentation::{
-    Asked, Holding, Maintained, Presentation, Presented, Shown, View,
-};
+use pando_kernel::presentation::{Asked, Holding, Maintained, Presentation, Presented, View};
 use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
@@ -134,10 +134,6 @@ impl Presentation for MySql {
 
     fn in_logic_names(&self, told: &mut ServerError, names: &ActualNames) {
         told::in_logic_names(told, names);
-    }
-
-    fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
-        create::retold(show, label, field, tables)
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn sub_query(
     known: &Known<'_>,
 ) -> Result<String, Need> {
     let Known { relation, name, columns } = *known;
+    let name_of = name;
     let wholes = figures::of_table(stmt, view, name, columns)?;
     let table = relation.table.filter(|table| columns.iter().any(|own| own.name == *table));
     let list: Vec<String> = columns
@@ -79,7 +80,7 @@ pub(super) fn sub_query(
             let name = MySql.quote(&column.name);
             let text = wholes.shown(&column.name);
             let text = text.or_else(|| shown(view, relation, table, &column.name));
-            match text.or_else(|| columns::shown(view, table, &column.name)) {
+            match text.or_else(|| columns::shown(view, name_of, table, &column.name)) {
                 Some(text) => format!("{text} AS {name}"),
                 None => format!("x.{name}"),
             }
@@ -101,7 +102,7 @@ pub(super) fn sub_query(
         None => {}
     }
     if columns.iter().any(|column| column.name == "COLUMN_NAME") {
-        own.push_str(&columns::is_seen(view, table).unwrap_or_default());
+        own.push_str(&columns::is_seen(view, name, table).unwrap_or_default());
     }
     let vendors = match view.number {
         0 => format!(" OR x.{schema} IN ('{}')", VENDORS.join("', '")),

@@ -3,11 +3,13 @@
 
 use pando_kernel::dialect::{Facts, Language};
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::presentation::Restated;
 use pando_sql::ast::Show;
 use pando_sql::{Token, tokenize};
 
 use super::relation::literal;
 use super::relations::is_vendors;
+use super::version;
 use crate::dialect::{MySql, SYNTAX};
 
 /// The columns of SHOW TABLE STATUS and where they come from.
@@ -87,6 +89,76 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
     }
 }
 
+/// The columns of SHOW COLUMNS, and those that FULL adds behind the second and at the end.
+const COLUMNS: &[(&str, &str)] = &[
+    ("COLUMN_NAME", "Field"),
+    ("COLUMN_TYPE", "Type"),
+    ("COLLATION_NAME", "Collation"),
+    ("IS_NULLABLE", "Null"),
+    ("COLUMN_KEY", "Key"),
+    ("COLUMN_DEFAULT", "Default"),
+    ("EXTRA", "Extra"),
+    ("PRIVILEGES", "Privileges"),
+    ("COLUMN_COMMENT", "Comment"),
+];
+const FULL: [&str; 3] = ["Collation", "Privileges", "Comment"];
+
+/// Those of SHOW INDEX that MySQL and MariaDB share.
+const INDEX: &[(&str, &str)] = &[
+    ("TABLE_NAME", "Table"),
+    ("NON_UNIQUE", "Non_unique"),
+    ("INDEX_NAME", "Key_name"),
+    ("SEQ_IN_INDEX", "Seq_in_index"),
+    ("COLUMN_NAME", "Column_name"),
+    ("COLLATION", "Collation"),
+    ("CARDINALITY", "Cardinality"),
+    ("SUB_PART", "Sub_part"),
+    ("PACKED", "Packed"),
+    ("NULLABLE", "Null"),
+    ("INDEX_TYPE", "Index_type"),
+    ("COMMENT", "Comment"),
+    ("INDEX_COMMENT", "Index_comment"),
+];
+
+/// The statement that answers a SHOW about a table some of whose columns clients see otherwise.
+pub(super) fn restate_turned(text: &str, show: &Show, facts: &Facts) -> Result<Option<Restated>> {
+    let shown = Shown { text, show, facts };
+    let Some(table) = show.table.as_ref().and_then(|name| name.parts.last()) else {
+        return Ok(None);
+    };
+    let words: Vec<&str> = show.what.split(' ').collect();
+    if words == ["CREATE", "TABLE"] {
+        return Ok(Some(Restated::AsItIs));
+    }
+    let Some(database) = shown.database()? else { return Ok(None) };
+    let condition = format!(
+        "{} AND TABLE_NAME = {}",
+        of_schema("TABLE_SCHEMA", &database),
+        literal(&table.value)
+    );
+    let (of, columns, order) = match words.last() {
+        Some(&"DESCRIBE") if !shown.is_bare() => return Ok(None),
+        Some(&("COLUMNS" | "FIELDS" | "DESCRIBE")) => {
+            let is_full = words.contains(&"FULL");
+            let told = COLUMNS.iter().filter(|(_, label)| is_full || !FULL.contains(label));
+            ("COLUMNS", told.copied().collect::<Vec<_>>(), "ORDINAL_POSITION")
+        }
+        Some(&("INDEX" | "INDEXES" | "KEYS")) => {
+            let of_vendor = match version::is_mariadb(facts) {
+                true => &[("IGNORED", "Ignored")][..],
+                false => &[("IS_VISIBLE", "Visible"), ("EXPRESSION", "Expression")],
+            };
+            (
+                "STATISTICS",
+                [INDEX, of_vendor].concat(),
+                "INDEX_NAME <> 'PRIMARY', NON_UNIQUE, INDEX_NAME, SEQ_IN_INDEX",
+            )
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(Restated::Text(shown.in_order(of, &columns, &condition, order))))
+}
+
 /// The user of SHOW GRANTS FOR, without the host; `None` where it is the one who asks.
 fn granted(text: &str) -> Option<String> {
     let tokens = tokenize(text, &SYNTAX).ok()?;
@@ -162,6 +234,40 @@ impl Shown<'_> {
             items.join(", ")
         );
         self.listed(&labels, &inner)
+    }
+
+    /// Whether DESCRIBE names its table and nothing more.
+    fn is_bare(&self) -> bool {
+        let Some(table) = &self.show.table else { return false };
+        let behind = self.text.get(table.span.end as usize..).unwrap_or_default();
+        behind.trim().trim_end_matches(';').trim().is_empty()
+    }
+
+    /// As [`Shown::of`], in an order of the catalogue's table.
+    fn in_order(
+        &self,
+        table: &str,
+        columns: &[(&str, &str)],
+        condition: &str,
+        order: &str,
+    ) -> String {
+        let items =
+            columns.iter().map(|(name, label)| format!("c.{name} AS {}", MySql.quote(label)));
+        let rows: Vec<String> = items.collect();
+        let list: Vec<String> =
+            columns.iter().map(|(_, label)| format!("t.{}", MySql.quote(label))).collect();
+        let filter = match (&self.show.like, &self.show.filter) {
+            (Some(like), _) => format!(" WHERE {} LIKE {}", list[0], literal(like)),
+            (None, Some(filter)) => format!(" WHERE {}", filter.span.of(self.text)),
+            (None, None) => String::new(),
+        };
+        // Numbers of the rows keep their order through the query around them.
+        format!(
+            "SELECT {} FROM (SELECT {}, ROW_NUMBER() OVER (ORDER BY {order}) AS place \
+             FROM information_schema.{table} c WHERE {condition}) AS t{filter} ORDER BY t.place",
+            list.join(", "),
+            rows.join(", ")
+        )
     }
 
     /// The first column's label, with the pattern of LIKE as the server has it.

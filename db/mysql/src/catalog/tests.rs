@@ -11,6 +11,8 @@ use pando_kernel::route::UnitName;
 use pando_kernel::{ErrorKind, Kind};
 use pando_sql::ast::Kind as StatementKind;
 
+use pando_kernel::presentation::{Retold, Shown, Telling};
+
 use super::*;
 use crate::dialect::SYNTAX;
 
@@ -271,7 +273,9 @@ fn rows_of_a_show_are_told_in_logic_names() {
         ("SHOW INDEX FROM t", "Column_name", "t_0", None),
         ("SHOW STATUS", "Table", "t_0", None),
     ] {
-        let told = MySql.retell(&show(text), label, field, &tables);
+        let facts = Facts::default();
+        let telling = Telling { tables: &tables, columns: &[], facts: &facts };
+        let told = MySql.retell(&show(text), label, field, &telling);
         assert_eq!(told.as_deref(), expected, "{text}: {label}");
     }
 }

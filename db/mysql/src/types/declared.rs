@@ -24,6 +24,7 @@ pub(crate) fn native(declared: DeclaredType, stored: &Native) -> Native {
         DeclaredType::Text { .. }
         | DeclaredType::Char { .. }
         | DeclaredType::Int { .. }
+        | DeclaredType::TinyInt1
         | DeclaredType::Decimal { .. }
         | DeclaredType::Bool
         | DeclaredType::Uuid => 0,
@@ -58,6 +59,7 @@ fn shape(declared: DeclaredType) -> (ColumnType, u32, u8) {
             let is_shorter = unsigned && octets != 8;
             (kind, signed - u32::from(is_shorter), 0)
         }
+        DeclaredType::TinyInt1 => (ColumnType::Tiny, 1, 0),
         DeclaredType::Decimal { digits, scale } => {
             let point = u32::from(scale > 0);
             (ColumnType::NewDecimal, u32::from(digits) + point + 1, scale)

@@ -8,6 +8,7 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
+use super::definitions;
 use super::figures::COUNTS;
 use super::names::{Around, Names, Number, either, literal};
 use super::number;
@@ -340,6 +341,9 @@ pub(super) fn edit(
             regtype(expr, operand, stands(expr.span), names, edits);
         }
         Node::Function(call) => {
+            if let Some(around) = definitions::around(call, &stmt.text, names) {
+                wrap(expr.span, around, edits);
+            }
             if DEFINITIONS.contains(&name_of(call)) && !names.are_plain() && call.over.is_none() {
                 wrap(expr.span, names.around_definition(name_of(call)), edits);
             }

@@ -8,15 +8,15 @@ use pando_sql::visit;
 
 use super::names::literal;
 use super::relations;
+use super::{declared, definitions};
 
 /// Relations that tell columns in texts, or what is stored in them.
-const TELLING: [&str; 17] = [
+const TELLING: [&str; 16] = [
     "check_constraints",
     "column_column_usage",
     "pg_indexes",
     "pg_matviews",
     "pg_policies",
-    "pg_policy",
     "pg_publication_tables",
     "pg_rules",
     "pg_statistic",
@@ -79,34 +79,50 @@ fn tells(expr: &Expr) -> Option<String> {
         Some(_) | None => false,
     };
     let tells = FUNCTIONS.contains(&name.as_str()) || name == "pg_get_expr" && !is_default();
-    tells.then_some(name)
+    (tells && !definitions::is_told(call)).then_some(name)
 }
 
-/// What a relation's column with names of columns shows; `None` when it stays.
-pub(super) fn shown(
-    view: &View<'_>,
-    name: &str,
-    columns: &[TableColumn],
-    column: &str,
-) -> Option<String> {
+/// A relation of the catalogue with its columns.
+pub(super) struct Asked<'a> {
+    pub(super) name: &'a str,
+    pub(super) columns: &'a [TableColumn],
+}
+
+/// What a relation's column that tells of columns shows; `None` when it stays. `own` is what it shows of all others.
+pub(super) fn shown(view: &View<'_>, asked: &Asked<'_>, column: &str, own: &str) -> Option<String> {
+    let Asked { name, columns } = *asked;
     let at = Place::of(view, name, columns)?;
     if column == "generation_expression" {
-        return generated(view);
+        return generated(view, own);
     }
-    if column != at.column {
-        return None;
-    }
-    let named = |one: &ShownColumn| {
-        let logic = literal(one.logic.as_deref()?);
-        Some(format!(" WHEN {} THEN {logic}", at.is_of(one)))
+    let told = |one: &ShownColumn| {
+        let told = match column == at.column {
+            true => literal(at.name(one)?),
+            false => typed(name, column, one)?,
+        };
+        Some(format!(" WHEN {} THEN {told}", at.is_of(one)))
     };
-    let branches: String = view.columns.iter().filter_map(named).collect();
-    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE x.{column} END"))
+    let branches: String = view.columns.iter().filter_map(told).collect();
+    (!branches.is_empty()).then(|| format!("CASE{branches} ELSE {own} END"))
+}
+
+/// What a relation says of the type and the default that clients see.
+fn typed(relation: &str, column: &str, one: &ShownColumn) -> Option<String> {
+    one.logic.as_ref()?;
+    if let Some(declared) = one.declared {
+        return declared::value(relation, column, declared);
+    }
+    // What is stored of a default says nothing.
+    match (relation, column) {
+        ("pg_attribute", "atthasdef") => Some(false.to_string()),
+        ("columns", "column_default") => Some("NULL".to_owned()),
+        _ => None,
+    }
 }
 
 /// What a column is computed by, whole words of it in logic names.
-fn generated(view: &View<'_>) -> Option<String> {
-    let mut text = "x.generation_expression".to_owned();
+fn generated(view: &View<'_>, own: &str) -> Option<String> {
+    let mut text = own.to_owned();
     for one in view.columns {
         let Some(logic) = &one.logic else { continue };
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -128,7 +144,7 @@ fn generated(view: &View<'_>) -> Option<String> {
 /// The condition that a relation's row is about a column that clients see; `None` where all rows are.
 pub(super) fn is_seen(view: &View<'_>, name: &str, columns: &[TableColumn]) -> Option<String> {
     let at = Place::of(view, name, columns)?;
-    let hidden = view.columns.iter().filter(|one| one.logic.is_none());
+    let hidden = view.columns.iter().filter(|one| at.name(one).is_none());
     let hidden: Vec<String> = hidden.map(|one| at.is_of(one)).collect();
     (!hidden.is_empty()).then(|| format!("({}) IS NOT TRUE", hidden.join(" OR ")))
 }
@@ -137,6 +153,8 @@ pub(super) fn is_seen(view: &View<'_>, name: &str, columns: &[TableColumn]) -> O
 struct Place {
     column: &'static str,
     by_number: bool,
+    /// They are about keys.
+    is_of_keys: bool,
 }
 
 impl Place {
@@ -145,11 +163,17 @@ impl Place {
             return None;
         }
         if name == "pg_attribute" {
-            return Some(Self { column: "attname", by_number: true });
+            return Some(Self { column: "attname", by_number: true, is_of_keys: false });
         }
         let has = |name: &str| columns.iter().any(|column| column.name == name);
         let is_named = has("table_name") && has("column_name");
-        is_named.then_some(Self { column: "column_name", by_number: false })
+        let is_of_keys = matches!(name, "constraint_column_usage" | "key_column_usage");
+        is_named.then_some(Self { column: "column_name", by_number: false, is_of_keys })
+    }
+
+    /// What clients see there of a column; `None` for nothing.
+    fn name<'c>(&self, one: &'c ShownColumn) -> Option<&'c str> {
+        if self.is_of_keys { one.key_name() } else { one.logic.as_deref() }
     }
 
     /// The condition that a row is about this column.
@@ -232,6 +256,7 @@ mod tests {
             stored: stored.into(),
             logic: logic.map(Into::into),
             declared: None,
+            keys_of: None,
         };
         [column("kept", Some("name")), column("also", None)]
     }
@@ -249,13 +274,28 @@ mod tests {
     }
 
     #[test]
+    fn definitions_of_rows_are_told_in_the_names_that_clients_see() {
+        for (text, owner) in [
+            ("SELECT pg_get_indexdef(x.indexrelid, 0, true) FROM pg_index x", "indrelid"),
+            ("SELECT pg_catalog.pg_get_constraintdef(oid, true) FROM pg_constraint", "confrelid"),
+            ("SELECT pg_get_expr(indpred, indrelid) FROM pg_index", "d.n IN (SELECT c.oid"),
+        ] {
+            let told = presented(text, &turned());
+            assert!(told.contains(owner), "{told}");
+            assert!(told.contains(r"'\mkept\M'"), "{told}");
+            assert!(!presented(text, &[]).contains("kept"), "{text}");
+        }
+    }
+
+    #[test]
     fn what_tells_them_in_texts_is_refused() {
         for text in [
             "SELECT * FROM pg_indexes",
             "SELECT * FROM information_schema.views",
-            "SELECT pg_get_indexdef(indexrelid) FROM pg_index",
-            "SELECT pg_catalog.pg_get_constraintdef(oid, true) FROM pg_constraint",
-            "SELECT pg_get_expr(indpred, indrelid) FROM pg_index",
+            "SELECT pg_get_indexdef('i'::regclass)",
+            "SELECT pg_catalog.pg_get_constraintdef($1, true)",
+            "SELECT pg_get_ruledef(oid) FROM pg_rewrite",
+            "SELECT pg_get_expr(indpred, 5) FROM pg_index",
         ] {
             assert!(
                 presented(text, &turned()).contains("tells columns as they are stored"),

@@ -3,6 +3,8 @@
 
 mod calls;
 mod columns;
+mod declared;
+mod definitions;
 mod figures;
 mod names;
 mod number;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::error::Result;
-use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, Shown, View};
+use pando_kernel::presentation::{Asked, Holding, Presentation, Presented, View};
 use pando_kernel::route::Need;
 use pando_kernel::{ActualNames, Parameter, ServerError, Value};
 use pando_sql::ast::{Ident, ObjectName, Show, Statement};
@@ -75,16 +77,6 @@ impl Presentation for Postgres {
 
     fn restate(&self, _text: &str, _show: &Show, _facts: &Facts) -> Result<Option<String>> {
         Ok(None)
-    }
-
-    fn retell(
-        &self,
-        _show: &Show,
-        _label: &str,
-        _field: &str,
-        _tables: &[Shown],
-    ) -> Option<String> {
-        None
     }
 
     fn version(&self, servers: &[Arc<str>]) -> Option<String> {

@@ -94,7 +94,10 @@ pub(super) fn sub_query(
         let own = format!("x.{}", Postgres.quote(&column.name));
         let text = wholes.shown(&column.name);
         let text = text.or_else(|| shown(names, role(relation, &column.name)?, &own, &mut rows));
-        match text.or_else(|| columns::shown(names.view, name, columns, &column.name)) {
+        let own_text = text.as_deref().unwrap_or(&own);
+        let told =
+            columns::shown(names.view, &columns::Asked { name, columns }, &column.name, own_text);
+        match told.or(text) {
             Some(text) => {
                 changed = true;
                 let name = Postgres.quote(&column.name);

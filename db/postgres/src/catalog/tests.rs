@@ -10,6 +10,8 @@ use pando_kernel::oids::{Form, ListedType, Oids, Others};
 use pando_kernel::presentation::{Figure, Figures};
 use pando_kernel::route::UnitName;
 
+use pando_kernel::presentation::Shown;
+
 use super::*;
 use crate::dialect::SYNTAX;
 

@@ -22,7 +22,7 @@ pub(crate) fn number(declared: DeclaredType) -> u32 {
         DeclaredType::Text { most: Some(_) } => oid::VARCHAR,
         DeclaredType::Text { most: None } => oid::TEXT,
         DeclaredType::Char { .. } => oid::BPCHAR,
-        DeclaredType::Int { octets: 1 | 2, .. } => oid::INT2,
+        DeclaredType::Int { octets: 1 | 2, .. } | DeclaredType::TinyInt1 => oid::INT2,
         DeclaredType::Int { octets: 3 | 4, .. } => oid::INT4,
         DeclaredType::Int { .. } => oid::INT8,
         DeclaredType::Decimal { .. } => oid::NUMERIC,
@@ -53,6 +53,7 @@ pub(crate) fn modifier(declared: DeclaredType) -> i32 {
         | DeclaredType::Time { .. }
         | DeclaredType::Timestamp { .. }
         | DeclaredType::Int { .. }
+        | DeclaredType::TinyInt1
         | DeclaredType::Date
         | DeclaredType::Bool
         | DeclaredType::Uuid => -1,

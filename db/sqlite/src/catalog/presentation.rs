@@ -2,7 +2,7 @@
 
 use pando_kernel::dialect::Facts;
 use pando_kernel::presentation::{
-    Asked, Figured, Holding, Presentation, Presented, Shown, View, tells_stored_columns,
+    Asked, Figured, Holding, Presentation, Presented, Retold, Telling, View, tells_stored_columns,
 };
 use pando_kernel::{Error, Parameter, Result, Value};
 use pando_sql::ast::{Expr, Ident, Kind, Literal, Node, ObjectName, QueryBody, Show, Statement};
@@ -120,9 +120,17 @@ impl Presentation for SqliteDialect {
             Tongue::Any => None,
         }
     }
+}
 
-    fn retell(&self, show: &Show, label: &str, field: &str, tables: &[Shown]) -> Option<String> {
-        show::retell(show, label, field, tables)
+impl Retold for SqliteDialect {
+    fn retell(
+        &self,
+        show: &Show,
+        label: &str,
+        field: &str,
+        telling: &Telling<'_>,
+    ) -> Option<String> {
+        show::retell(show, label, field, telling.tables)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::{Facts, Language, Metadata, TableColumn};
 use pando_kernel::feature::Catalog;
-use pando_kernel::presentation::{Asked, Presented, Shown, View};
+use pando_kernel::presentation::{Asked, Presented, Shown, Telling, View};
 use pando_kernel::route::UnitName;
 use pando_kernel::{ErrorKind, Result};
 use pando_sql::ast::Kind;
@@ -219,7 +219,9 @@ fn a_show_about_one_actual_table_is_answered_by_the_connection_and_retold() {
     let presentation = dialect.presentation().unwrap();
     let stmt = pando_sql::parse("SHOW CREATE TABLE t_order", dialect.syntax()).unwrap();
     let Kind::Show(show) = &stmt.kind else { panic!("{:?}", stmt.kind) };
-    let told = presentation.retell(show, "Create Table", &text, &shown()).unwrap();
+    let (tables, facts) = (shown(), Facts::default());
+    let telling = Telling { tables: &tables, columns: &[], facts: &facts };
+    let told = presentation.retell(show, "Create Table", &text, &telling).unwrap();
     assert!(
         told.contains("CREATE TABLE `t_order` (\n") && told.contains("KEY `i_user` (`user_id`)"),
         "{told}"

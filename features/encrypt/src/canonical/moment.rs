@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, DateTimeRound, Time};
 use pando_kernel::Value;
 use pando_kernel::error::Result;
 
-use super::{Aim, Reader};
+use super::{Aim, Form, Reader};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const FORM: &str = "write it as `2024-12-31` and `23:59:59`";
@@ -53,14 +53,14 @@ impl Reader<'_> {
             Some(_) | None => (false, text),
         };
         let Some((hours, rest)) = own.split_once(':') else {
-            return Err(self.unreadable("time", text));
+            return Err(self.no_moment("time", text, Form::Wrong));
         };
         let most = if self.is_mysql { 3 } else { 2 };
         let read = Some(hours).filter(|hours| hours.len() <= most && is_digits(hours));
         let hours: i64 = read.and_then(|hours| hours.parse().ok()).unwrap_or(i64::MAX);
         let beyond = if self.is_mysql { 839 } else { 24 };
         if hours >= beyond {
-            return Err(self.unreadable("time", text));
+            return Err(self.no_moment("time", text, Form::Right));
         }
         let clock = self.clock(&format!("00:{rest}"), text)?;
         let within = nanos(clock) + hours * 3_600 * NANOS_PER_SECOND;
@@ -93,7 +93,7 @@ impl Reader<'_> {
     fn cut_day<'t>(&self, text: &'t str) -> Result<(&'t str, Option<&'t str>)> {
         match text.split_once([' ', 'T', 't']) {
             Some((day, clock)) => Ok((day, Some(clock.trim_start()))),
-            None if text.contains(':') => Err(self.unreadable("date", text)),
+            None if text.contains(':') => Err(self.no_moment("date", text, Form::Wrong)),
             None => Ok((text, None)),
         }
     }
@@ -111,12 +111,15 @@ impl Reader<'_> {
             Date::new(i16::try_from(year).ok()?, small(month)?, small(day)?).ok()
         });
         // MySQL's zero dates and PostgreSQL's years before the first have forms of their own.
-        date.filter(|date| date.year() > 0).ok_or_else(|| self.unreadable("date", whole))
+        date.filter(|date| date.year() > 0).ok_or_else(|| {
+            let form = if read.is_some() { Form::Right } else { Form::Wrong };
+            self.no_moment("date", whole, form)
+        })
     }
 
     /// `23:59`, `23:59:59`, `23:59:59.5`.
     fn clock(&self, clock: &str, whole: &str) -> Result<Time> {
-        let unreadable = || self.unreadable("time", whole);
+        let unreadable = || self.no_moment("time", whole, Form::Wrong);
         let (clock, fraction) = match clock.split_once('.') {
             Some((clock, fraction)) => (clock, fraction),
             None => (clock, ""),
@@ -137,7 +140,7 @@ impl Reader<'_> {
         let nanos = format!("{fraction:0<9}").parse::<i32>().ok();
         let time = part(hours).zip(part(minutes)).zip(part(seconds)).zip(nanos);
         let time = time.and_then(|(((h, m), s), nanos)| Time::new(h, m, s, nanos).ok());
-        time.ok_or_else(unreadable)
+        time.ok_or_else(|| self.no_moment("time", whole, Form::Right))
     }
 
     /// MySQL tells as many digits as the column has, PostgreSQL none that are zeros at the end.

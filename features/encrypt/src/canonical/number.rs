@@ -10,8 +10,16 @@ use super::{Aim, Reader};
 /// The most digits of a number that are looked at.
 const MOST: usize = 200;
 
+/// A type of whole numbers, as [`pando_kernel::DeclaredType::Int`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    pub(super) octets: u8,
+    pub(super) unsigned: bool,
+}
+
 impl Reader<'_> {
-    pub(super) fn whole(&self, value: &Value, octets: u8, unsigned: bool) -> Result<String> {
+    pub(super) fn whole(&self, value: &Value, of: Whole) -> Result<String> {
+        let Whole { octets, unsigned } = of;
         let kind = match octets {
             1 | 2 => "smallint",
             8 => "bigint",

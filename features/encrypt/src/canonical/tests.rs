@@ -7,7 +7,10 @@ fn text(kind: &str, fold: Fold, value: Value, aim: Aim) -> String {
     match (Declared { declared, fold }).text("c", &value, aim) {
         Ok(text) => text,
         Err(error) => match error.kind() {
-            ErrorKind::Value(_) => "unreadable".to_owned(),
+            ErrorKind::Value(_) | ErrorKind::Moment { has_form: false, .. } => {
+                "unreadable".to_owned()
+            }
+            ErrorKind::Moment { .. } => "no moment".to_owned(),
             ErrorKind::OutOfRange(_) => "out of range".to_owned(),
             ErrorKind::TooLong(_) => "too long".to_owned(),
             ErrorKind::Refused { .. } => "refused".to_owned(),
@@ -91,10 +94,10 @@ fn moments_are_those_of_iso_8601() {
         same("date", &words(value), "2024-01-05", "2024-01-05");
     }
     same("date", &words("2024-01-05 10:00:00"), "2024-01-05", "refused");
-    same("date", &words("2024-02-30"), "unreadable", "unreadable");
+    same("date", &words("2024-02-30"), "no moment", "no moment");
     same("date", &words("01/05/2024"), "refused", "refused");
     same("date", &Value::Int(20_240_105), "refused", "refused");
-    same("date", &words("0000-00-00"), "unreadable", "unreadable");
+    same("date", &words("0000-00-00"), "no moment", "no moment");
     check("date", Fold::Lower, &words("2024-01-05 +00"), "2024-01-05", "2024-01-05");
     let noon = "2024-01-05 12:00:00";
     check("timestamp", Fold::Lower, &words("2024-01-05T12:00"), noon, noon);
@@ -113,10 +116,10 @@ fn moments_are_those_of_iso_8601() {
 fn times_of_day_go_as_far_as_the_family_has_them() {
     same("time(0)", &words("1:02"), "01:02:00", "01:02:00");
     check("time", Fold::Lower, &words("01:02:03.5+02"), "01:02:03.5", "01:02:03.5");
-    check("time", Fold::Lower, &words("24:00:01"), "unreadable", "unreadable");
-    check("time", Fold::Lower, &words("-01:00:00"), "unreadable", "unreadable");
+    check("time", Fold::Lower, &words("24:00:01"), "no moment", "no moment");
+    check("time", Fold::Lower, &words("-01:00:00"), "no moment", "no moment");
     check("time", Fold::Keep, &words("-838:59:59"), "-838:59:59", "-838:59:59");
-    check("time", Fold::Keep, &words("839:00:00"), "unreadable", "unreadable");
+    check("time", Fold::Keep, &words("839:00:00"), "no moment", "no moment");
     check("time", Fold::Keep, &words("01:02:03.5"), "01:02:04", "01:02:03.500000");
     check("time(3)", Fold::Keep, &words("-00:00:00"), "00:00:00.000", "00:00:00.000");
 }

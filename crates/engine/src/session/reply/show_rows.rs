@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use pando_kernel::Value;
 use pando_kernel::dialect::Dialect;
+use pando_kernel::dialect::Facts;
 use pando_kernel::feature::Database;
-use pando_kernel::presentation::Shown;
+use pando_kernel::presentation::{Shown, ShownColumn, Telling};
 use pando_sql::ast::{Kind, Show};
 
-use crate::plan::shown_at;
+use crate::plan::{columns_at, shown_at};
 
 /// What is needed to retell the rows of one SHOW.
 #[derive(Debug)]
@@ -16,16 +17,24 @@ pub(in crate::session) struct Retelling {
     dialect: Arc<dyn Dialect>,
     show: Show,
     tables: Vec<Shown>,
+    columns: Vec<ShownColumn>,
+    facts: Arc<Facts>,
 }
 
 impl Retelling {
     /// `None` when the statement's rows can stay.
-    pub(in crate::session) fn of(database: &Database, kind: &Kind, unit: &str) -> Option<Self> {
+    pub(in crate::session) fn of(
+        database: &Database,
+        facts: &Arc<Facts>,
+        kind: &Kind,
+        unit: &str,
+    ) -> Option<Self> {
         let Kind::Show(show) = kind else { return None };
         database.dialect.presentation()?;
         let dialect = Arc::clone(&database.dialect);
-        let tables = shown_at(database, unit);
-        Some(Self { dialect, show: (**show).clone(), tables })
+        let (tables, columns) = (shown_at(database, unit), columns_at(database, unit));
+        let (show, facts) = ((**show).clone(), Arc::clone(facts));
+        Some(Self { dialect, show, tables, columns, facts })
     }
 
     /// What is told in the place of a field; `None` when it can stay.
@@ -41,6 +50,7 @@ impl Retelling {
             | Value::Decimal(_) => return None,
         };
         let presentation = self.dialect.presentation()?;
-        presentation.retell(&self.show, column, &text, &self.tables).map(Value::Text)
+        let telling = Telling { tables: &self.tables, columns: &self.columns, facts: &self.facts };
+        presentation.retell(&self.show, column, &text, &telling).map(Value::Text)
     }
 }

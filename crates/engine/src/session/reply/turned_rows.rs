@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use pando_kernel::dialect::Facts;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Database;
 use pando_kernel::merge::Position;
 use pando_kernel::row::{Cell, Rows};
-use pando_kernel::{CellMap, CellTurn, Column, Columns, Dialect, Value};
+use pando_kernel::{CellMap, CellTurn, Column, Columns, DeclaredType, Dialect, Native, Value};
 use pando_sql::ast::Kind;
 
 use crate::copy_rows::{Change, FieldChanges, FieldTurn};
@@ -46,11 +47,12 @@ impl Turning {
     /// Of rows that one unit gives; `None` when they can stay.
     pub(in crate::session) fn of_unit(
         database: &Database,
+        facts: &Arc<Facts>,
         kind: &Kind,
         plan: &Arc<Plan>,
     ) -> Option<Box<Self>> {
         let unit = plan.units.first()?;
-        let show = Retelling::of(database, kind, &unit.target.unit);
+        let show = Retelling::of(database, facts, kind, &unit.target.unit);
         show.map(|show| Box::new(Self::Show(show, None))).or_else(|| Self::of_cells(database, plan))
     }
 
@@ -187,7 +189,7 @@ impl Turned {
             let format = column.format;
             if let Some(declared) = cell.turn.declared() {
                 column.kind = declared.kind();
-                column.native = dialect.native(declared, &column.native);
+                column.native = native(dialect, declared, &column.native);
                 column.extended = Box::default();
             }
             cell.turn.column(column);
@@ -197,6 +199,15 @@ impl Turned {
         at.sort_by_key(|(place, _)| *place);
         Ok(Self { stored, told, at })
     }
+}
+
+/// How a family describes a column that is declared so.
+pub(in crate::session) fn native(
+    dialect: &dyn Dialect,
+    declared: DeclaredType,
+    stored: &Native,
+) -> Native {
+    dialect.presentation().map_or(*stored, |family| family.native(declared, stored))
 }
 
 fn place(at: &Position, columns: &[Column]) -> Result<usize> {

@@ -21,7 +21,7 @@ use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::own_database;
 use crate::session::reply::logic_names::{Origin, Teller};
-use crate::session::reply::turned_rows::turned_columns;
+use crate::session::reply::turned_rows::{native as told_as, turned_columns};
 use crate::session::run::ready::Ready;
 use crate::session::run::template::moment;
 use crate::session::run::{oids, ready, without_units};
@@ -94,7 +94,7 @@ pub(in crate::session) async fn describe(
         let turn = unit.turns.iter().find(|(turned, _)| *turned == at);
         let declared = turn.and_then(|(_, turn)| turn.0.declared());
         *slot = match declared {
-            Some(declared) => live.database.dialect.native(declared, native),
+            Some(declared) => told_as(live.database.dialect.as_ref(), declared, native),
             None => *native,
         };
     }

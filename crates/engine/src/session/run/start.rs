@@ -103,7 +103,12 @@ pub(in crate::session) async fn start_one(
     let pass = Pass {
         channel,
         origin: Origin::of(run.live, run.plan, Teller { at: 0, numbers }),
-        turning: Turning::of_unit(&run.live.database, &run.stmt.kind, run.plan),
+        turning: Turning::of_unit(
+            &run.live.database,
+            session.place.facts(),
+            &run.stmt.kind,
+            run.plan,
+        ),
         columns: None,
         completion: None,
         rows: 0,

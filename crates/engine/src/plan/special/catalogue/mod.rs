@@ -20,9 +20,9 @@ use crate::plan::parse::parsed;
 use crate::plan::{Plan, any_unit};
 pub(crate) use figures::figures_questions;
 pub(in crate::plan) use merge::merge;
-pub(crate) use stand::shown_at;
 pub(in crate::plan) use stand::tables;
 use stand::{Chosen, Shower};
+pub(crate) use stand::{columns_at, shown_at};
 pub(in crate::plan) use unmixed::unmixed;
 
 /// Where a question goes.

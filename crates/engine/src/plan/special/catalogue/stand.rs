@@ -155,7 +155,7 @@ fn others_show(ctx: &Context<'_>, unit: &UnitName) -> Option<Option<String>> {
 
 /// The columns of a unit's tables that clients see under other names or not at all. Of a logic table the first node
 /// stands for all.
-pub(super) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
+pub(crate) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
     if !database.turns_columns() {
         return Vec::new();
     }
@@ -172,8 +172,13 @@ pub(super) fn columns_at(database: &Database, unit: &str) -> Vec<ShownColumn> {
                 Some(_) | None => continue,
             },
         };
-        let (logic, declared) = (own.logic.map(Arc::from), own.declared);
-        list.push(ShownColumn { table, stored: own.stored.into(), logic, declared });
+        list.push(ShownColumn {
+            table,
+            stored: own.stored.into(),
+            logic: own.logic.map(Arc::from),
+            declared: own.declared,
+            keys_of: own.keys_of.map(Arc::from),
+        });
     }
     list
 }
