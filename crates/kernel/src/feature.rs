@@ -145,6 +145,11 @@ pub trait Admission: Send + Sync {
     /// # Errors
     /// `Refused`, because somebody forbids it.
     fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()>;
+
+    /// What the client is warned of as the statement runs; asked behind every room's `admit`, as often. It is logged, too.
+    fn warnings(&self, _ctx: &Context<'_>, _footprint: &Footprint<'_>) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a statement is about to touch.
@@ -156,6 +161,9 @@ pub struct Footprint<'a> {
     pub writes: bool,
     /// The storage units that it goes to, each once; empty where that shows in its steps only.
     pub units: &'a [UnitName],
+    /// How many targets it has on them: actual tables, and groups of tables that stand together. 0 where that shows in its
+    /// steps only.
+    pub shards: usize,
 }
 
 /// What a room may look at.

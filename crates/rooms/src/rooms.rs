@@ -15,8 +15,10 @@ use crate::places::{self, Grouped};
 /// Every room, in walking order: sharding, single and broadcast claim statements, shadow and read/write splitting
 /// redirect what they claimed. Mask and encrypt stand behind them: what they do with columns, they do for any of them. Disabled units
 /// are looked for last, when every target is a storage unit; what they forbid altogether, first.
+/// What people forbid is asked of what is planned.
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
+    pando_audit::ROOM,
     pando_sharding::ROOM,
     pando_single::ROOM,
     pando_broadcast::ROOM,
