@@ -96,7 +96,7 @@ fn check_warns_of_what_has_no_effect() {
 #[test]
 fn check_says_every_mistake_with_its_place_and_fails() {
     let folder =
-        folder(&SHOP.replace("tables: [t_region]", "tables: [t_order]\n- !SHADOW\n  tables: {}"));
+        folder(&SHOP.replace("tables: [t_region]", "tables: [t_order]\n- !SHADE\n  tables: {}"));
     std::fs::write(folder.path().join("global.yaml"), "props: {sql-shown: true}\n").unwrap();
     let (output, out, err) = run(&["check", "--config", path(folder.path())]);
     assert_eq!((output.status.code(), out.as_str()), (Some(1), ""));
@@ -105,7 +105,7 @@ fn check_says_every_mistake_with_its_place_and_fails() {
     let (output, _, err) = run(&["check", "--config", path(folder.path())]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err.contains("database-shop.yaml:17:12: rules[1].!BROADCAST.tables[0]:"), "{err}");
-    assert!(err.contains("database-shop.yaml:18:3: rules[2].!SHADOW:"), "{err}");
+    assert!(err.contains("database-shop.yaml:18:3: rules[2].!SHADE:"), "{err}");
 }
 
 #[test]

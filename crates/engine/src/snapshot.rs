@@ -7,7 +7,7 @@ use std::time::Duration;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Database;
-use pando_kernel::route::UnitName;
+use pando_kernel::route::{Place, UnitName};
 use pando_kernel::session::Login;
 use pando_kernel::{ActualNames, ServerError, TransactionType};
 use pando_pool::Pool;
@@ -86,6 +86,8 @@ pub struct LiveDatabase {
     pools: Vec<(UnitName, Pool)>,
     /// Members of groups that lead none.
     followers: Vec<UnitName>,
+    /// What stands behind places for statements of the other environment.
+    pub(crate) shadows: Vec<Place>,
     /// Tables and columns read so far.
     pub(crate) catalog: Arc<UnitCatalog>,
     /// Plans of statements that came before.
@@ -130,10 +132,12 @@ impl LiveDatabase {
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
         let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
+        let shadows = database.shadows();
         Self {
             below: database.below(),
             database,
             followers,
+            shadows,
             pools,
             catalog: Arc::default(),
             templates: Templates::default(),
@@ -218,6 +222,7 @@ impl LiveDatabase {
                 database,
                 pools: self.pools.clone(),
                 followers: self.followers.clone(),
+                shadows: self.shadows.clone(),
                 catalog: Arc::clone(&self.catalog),
                 templates: Templates::default(),
                 number: templates::number(),

@@ -2,6 +2,7 @@
 //!
 //! Compiled once, with every variable resolved to a slot; nothing is parsed while a statement is routed.
 
+mod condition;
 pub mod datetime;
 mod datum;
 mod evaluate;
@@ -19,6 +20,7 @@ mod tree;
 
 use std::fmt;
 
+pub use condition::{Condition, Type, Variable};
 pub use datum::{Datum, Width};
 pub use template::{Template, expand};
 

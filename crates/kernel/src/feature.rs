@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::logic::{self, LogicColumns, ShowsColumns, StoredName};
 use crate::request::Parameter;
-use crate::route::{Place, Route, Target, UnitName};
+use crate::route::{Environment, Need, Place, Route, Target, UnitName};
 use crate::session::TransactionState;
 use crate::shortcut::Shortcut;
 use crate::table::TableColumn;
@@ -54,6 +54,10 @@ pub struct Groups {
     /// Storage units that lead none of these groups and are in one: copies of another, or what was led from before.
     /// What they hold is their leader's to end.
     pub followers: Vec<UnitName>,
+    /// Storage units, or groups of them, that stand behind places for the statements of the other [`Environment`]: they have tables
+    /// alike, and rows of their own. They are no places, no part of the database's units, and the catalogue asks
+    /// none of them; definitions reach them too.
+    pub shadows: Vec<Place>,
 }
 
 /// What a room does with statements. Pure: no I/O, no clock of its own, no globals. What it needs is in `self` (its
@@ -112,11 +116,25 @@ pub trait Feature: Room {
         Shortcut::None
     }
 
+    /// Which environment a client's statement is for, with all that it runs as: rows that are read for it, steps, images of what
+    /// it changes. `None` where the room has nothing to say of that. Asked before the statement is planned;
+    /// what it runs as is then planned with the answer ([`SessionView::environment`]). Without the values of its parameters it
+    /// refuses nothing for their sake.
+    ///
+    /// # Errors
+    /// `Refused` where it is for both.
+    fn environment(&self, _ctx: &Context<'_>, _stmt: &Statement) -> Result<Found> {
+        Ok(Ok(None))
+    }
+
     /// Who says of each execution whether it may take place, if anybody of this room does.
     fn admission(&self) -> Option<&dyn Admission> {
         None
     }
 }
+
+/// The environment of a statement, if a room keeps two apart; what must be known first.
+pub type Found = std::result::Result<Option<Environment>, Need>;
 
 /// Says whether a client's statement may run now.
 pub trait Admission: Send + Sync {
@@ -127,6 +145,11 @@ pub trait Admission: Send + Sync {
     /// # Errors
     /// `Refused`, because somebody forbids it.
     fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()>;
+
+    /// What the client is warned of as the statement runs; asked behind every room's `admit`, as often. It is logged, too.
+    fn warnings(&self, _ctx: &Context<'_>, _footprint: &Footprint<'_>) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a statement is about to touch.
@@ -138,6 +161,9 @@ pub struct Footprint<'a> {
     pub writes: bool,
     /// The storage units that it goes to, each once; empty where that shows in its steps only.
     pub units: &'a [UnitName],
+    /// How many targets it has on them: actual tables, and groups of tables that stand together. 0 where that shows in its
+    /// steps only.
+    pub shards: usize,
 }
 
 /// What a room may look at.
@@ -209,6 +235,9 @@ pub struct SessionView {
     pub keeps_time: bool,
     /// What it reads is to be one state of all units, of which copies have no part.
     pub sees_one_state: bool,
+    /// The environment of the client's statement that it is or runs for; `None` while that was not asked, or no room keeps two
+    /// apart.
+    pub environment: Option<Environment>,
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
     /// Session variables that were set: lower-cased name, and the value's text as SQL. In the order they were last set.
@@ -262,6 +291,25 @@ impl Database {
         stored: &[TableColumn],
     ) -> Result<Option<LogicColumns>> {
         logic::shown(&self.features, table, stored)
+    }
+
+    /// The storage units and groups that stand behind places for the statements of the other environment, each once.
+    pub fn shadows(&self) -> Vec<Place> {
+        self.features.iter().flat_map(|room| room.groups().shadows).collect()
+    }
+
+    /// Which environment a client's statement is for, if a room keeps two apart.
+    ///
+    /// # Errors
+    /// As [`Feature::environment`].
+    pub fn environment(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Found> {
+        for room in &self.features {
+            match room.environment(ctx, stmt)? {
+                Ok(None) => {}
+                said => return Ok(said),
+            }
+        }
+        Ok(Ok(None))
     }
 
     /// What stored columns are called where clients see them, if that is another name or none.

@@ -39,6 +39,8 @@ pub type Built = Result<Option<Arc<dyn Feature>>, Vec<Problem>>;
 pub enum Turn {
     /// First: it groups storage units, and the groups are places where other rooms' tables stand.
     Groups,
+    /// Then: it sets storage units and groups of them beside others, and has one name for both.
+    Shadows,
     /// Then: its rules name tables and where they are.
     Tables,
     /// Last: it takes all tables as others have placed them.
@@ -51,7 +53,7 @@ pub struct Around<'a> {
     /// The names of all storage units, in file order.
     pub units: &'a [UnitName],
     /// What tables can stand in: storage units, and groups in the place of their members. While groups are made, every
-    /// unit by itself.
+    /// unit by itself; while shadows are set beside them, units and groups without shadows.
     pub places: &'a [Place],
     /// The tables of the rooms made before this one.
     pub others: &'a [LogicTable],

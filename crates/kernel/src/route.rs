@@ -17,6 +17,15 @@ pub struct Place {
     pub members: Vec<UnitName>,
 }
 
+/// Which of two storage units, or groups of them, that stand behind one place a statement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Environment {
+    /// Those that other rooms know of, and whose tables the catalogue tells.
+    Production,
+    /// Those that stand beside them with tables alike and other rows.
+    Shadow,
+}
+
 /// A logic table's actual name at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TableName {

@@ -100,10 +100,13 @@ impl Draft<'_> {
         units.iter().map(|entry| entry.key.as_str())
     }
 
-    /// The names of the read-write splitting groups.
+    /// The names of the read-write splitting groups, and of those that units have together with their shadows.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
-        let groups = self.field("READWRITE_SPLITTING", "dataSourceGroups");
-        groups.map(Node::pairs).unwrap_or_default().iter().map(|entry| entry.key.as_str())
+        let fields = [("READWRITE_SPLITTING", "dataSourceGroups"), ("SHADOW", "dataSources")];
+        let entries = fields
+            .into_iter()
+            .flat_map(|(tag, field)| self.field(tag, field).map(Node::pairs).unwrap_or_default());
+        entries.map(|entry| entry.key.as_str())
     }
 
     /// Refuses names of storage units that are not there. Inline expressions are left to the rooms.

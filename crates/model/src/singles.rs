@@ -139,6 +139,8 @@ impl<'s> Places<'s> {
         let mut of_unit: HashMap<&str, &str> = units.map(|unit| (unit, unit)).collect();
         let rule = seen.database.rules.readwrite.as_ref();
         let groups = || rule.into_iter().flat_map(|section| section.groups.iter());
+        let rule = seen.database.rules.shadow.as_ref();
+        let shadows = || rule.into_iter().flat_map(|section| section.data_sources.iter());
         for (_, group) in groups() {
             for read in &group.read {
                 of_unit.remove(read.as_str());
@@ -147,12 +149,18 @@ impl<'s> Places<'s> {
         for (name, group) in groups() {
             of_unit.insert(&group.write, name);
         }
+        for (name, pair) in shadows() {
+            of_unit.retain(|_, place| *place != pair.shadow.as_str());
+            let own = of_unit.values_mut().filter(|place| **place == pair.production.as_str());
+            own.for_each(|place| *place = name);
+        }
         let ruled = seen.tables.iter().filter(|table| match table.kind {
             TableKind::Sharded | TableKind::Broadcast => true,
             TableKind::Single => false,
         });
         let nodes = || seen.sharded().flat_map(|table| &table.nodes);
-        let groups = groups().map(|(name, _)| name.to_string());
+        let groups = groups().map(|(name, _)| name).chain(shadows().map(|(name, _)| name));
+        let groups = groups.map(|name| name.value.clone());
         let parted = nodes().map(|node| node.unit.to_string());
         Self {
             is_one: of_unit.len() == 1,

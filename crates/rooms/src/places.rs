@@ -5,13 +5,32 @@ use std::sync::Arc;
 use pando_config::Database;
 use pando_kernel::route::{Place, UnitName};
 
+/// What rooms make of storage units.
+#[derive(Debug, Default)]
+pub(crate) struct Grouped {
+    /// Groups of storage units.
+    pub(crate) groups: Vec<Place>,
+    /// Storage units and groups beside which others stand as their shadows, under a name for both.
+    pub(crate) shadowed: Vec<Place>,
+    /// The storage units that are shadows.
+    pub(crate) shadows: Vec<UnitName>,
+}
+
 /// Storage units in file order; members of a group give way to the group, which stands where its first member stood.
-pub(crate) fn places(database: &Database, groups: &[Place]) -> Vec<Place> {
+/// What has a shadow gives way to the name that it has together with it, and shadows are no places.
+pub(crate) fn places(database: &Database, grouped: &Grouped) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for unit in &database.storage_units {
         let name: UnitName = unit.name.as_str().into();
-        let mut own = groups.iter().filter(|group| group.members.contains(&name)).peekable();
-        if own.peek().is_none() {
+        if grouped.shadows.contains(&name) {
+            continue;
+        }
+        let has = |group: &&Place| group.members.contains(&name);
+        let mut own: Vec<&Place> = grouped.shadowed.iter().filter(has).collect();
+        if own.is_empty() {
+            own = grouped.groups.iter().filter(has).collect();
+        }
+        if own.is_empty() {
             places.push(Place { name: Arc::clone(&name), members: vec![name] });
             continue;
         }

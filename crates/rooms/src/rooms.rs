@@ -9,16 +9,20 @@ use pando_kernel::route::{Place, UnitName};
 use pando_kernel::{Around, Feature, Offer, States, Turn};
 use pando_sql::Fold;
 
-use crate::{disabled, places};
+use crate::disabled;
+use crate::places::{self, Grouped};
 
-/// Every room, in walking order: sharding, single and broadcast claim statements, read/write splitting redirects what
-/// they claimed. Mask and encrypt stand behind them: what they do with columns, they do for any of them. Disabled units
+/// Every room, in walking order: sharding, single and broadcast claim statements, shadow and read/write splitting
+/// redirect what they claimed. Mask and encrypt stand behind them: what they do with columns, they do for any of them. Disabled units
 /// are looked for last, when every target is a storage unit; what they forbid altogether, first.
+/// What people forbid is asked of what is planned.
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
+    pando_audit::ROOM,
     pando_sharding::ROOM,
     pando_single::ROOM,
     pando_broadcast::ROOM,
+    pando_shadow::ROOM,
     pando_readwrite::ROOM,
     pando_mask::ROOM,
     pando_encrypt::ROOM,
@@ -36,8 +40,8 @@ pub fn rooms(
     unserved(list, database).into_iter().for_each(|problem| report.error(problem));
     let (units, fold) = (units(database), fold(database));
     let mut made: Vec<Option<Arc<dyn Feature>>> = vec![None; list.len()];
-    for turn in [Turn::Groups, Turn::Tables, Turn::Rest] {
-        let places = places::places(database, &groups_of(&made));
+    for turn in [Turn::Groups, Turn::Shadows, Turn::Tables, Turn::Rest] {
+        let places = places::places(database, &groups_of(list, &made));
         for (at, offer) in list.iter().enumerate().filter(|(_, offer)| offer.turn == turn) {
             let others = tables_of(&made);
             let around = Around { units: &units, places: &places, others: &others, states, fold };
@@ -50,10 +54,10 @@ pub fn rooms(
     made.into_iter().flatten().collect()
 }
 
-/// The groups that rooms make of storage units; none where the rules for them are wrong, which [`rooms`] reports.
+/// The groups that rooms make of storage units, apart from those that set shadows beside them; none where the rules for them are wrong, which [`rooms`] reports.
 pub(crate) fn groups(database: &Database, states: &States) -> Vec<Place> {
     let units = units(database);
-    let places = places::places(database, &[]);
+    let places = places::places(database, &places::Grouped::default());
     let fold = fold(database);
     let around = Around { units: &units, places: &places, others: &[], states, fold };
     let first = ROOMS.iter().filter(|offer| offer.turn == Turn::Groups);
@@ -86,8 +90,18 @@ fn unserved(list: &[Offer], database: &Database) -> Vec<Problem> {
         .collect()
 }
 
-fn groups_of(made: &[Option<Arc<dyn Feature>>]) -> Vec<Place> {
-    made.iter().flatten().flat_map(|room| room.groups().places).collect()
+fn groups_of(list: &[Offer], made: &[Option<Arc<dyn Feature>>]) -> Grouped {
+    let mut grouped = Grouped::default();
+    for (offer, room) in list.iter().zip(made) {
+        let Some(room) = room else { continue };
+        let groups = room.groups();
+        match offer.turn {
+            Turn::Shadows => grouped.shadowed.extend(groups.places),
+            Turn::Groups | Turn::Tables | Turn::Rest => grouped.groups.extend(groups.places),
+        }
+        grouped.shadows.extend(groups.shadows.into_iter().flat_map(|place| place.members));
+    }
+    grouped
 }
 
 fn tables_of(made: &[Option<Arc<dyn Feature>>]) -> Vec<LogicTable> {

@@ -43,6 +43,7 @@ impl Room for ReadWrite {
         Groups {
             places: self.rule.groups.iter().map(rule::Group::place).collect(),
             followers: self.rule.followers(),
+            ..Groups::default()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::UnitName;
+use pando_kernel::route::{Environment, Place, UnitName};
 use pando_sql::ast::Kind;
 
 /// Whether a statement changes data or definitions.
@@ -43,7 +43,17 @@ pub(crate) fn changes_in_with(kind: &Kind) -> bool {
 
 /// The unit a statement without a table of its own goes to: one the session already holds, else the first.
 pub(crate) fn any_unit(ctx: &Context<'_>) -> Option<UnitName> {
-    ctx.session.held.first().or_else(|| ctx.database.units.first()).cloned()
+    let held = ctx.session.held.first().cloned();
+    let other = || match ctx.session.environment {
+        Some(Environment::Shadow) => leaders(ctx.database.shadows()).into_iter().next(),
+        Some(Environment::Production) | None => None,
+    };
+    held.or_else(other).or_else(|| ctx.database.units.first().cloned())
+}
+
+/// Of each place the storage unit that takes its writes.
+pub(crate) fn leaders(places: Vec<Place>) -> Vec<UnitName> {
+    places.into_iter().filter_map(|place| place.members.into_iter().next()).collect()
 }
 
 /// The unit where a statement over rows of others is answered: one that takes writes, where several stand under one name.

@@ -4,7 +4,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::Statement;
 
-use super::{Planned, Purpose, as_seen, assemble, judged, restate};
+use super::{Planned, Purpose, as_seen, assemble, effects, restate};
 
 /// Plans a statement as an assembly, because the answers of its units turned out to be more than merging can handle.
 ///
@@ -19,5 +19,5 @@ pub(crate) fn apart(ctx: &Context<'_>, stmt: &Statement, refusal: Error) -> Resu
     let restated = restate::restated(ctx, stmt)?;
     let stmt = restated.as_ref().unwrap_or(stmt);
     let planned = assemble::assemble(ctx, stmt, (Purpose::Run, assemble::Form::Tables), refusal);
-    planned.map(|planned| judged(ctx, stmt, planned))
+    planned.map(|planned| effects::all_judged(ctx, stmt, planned))
 }

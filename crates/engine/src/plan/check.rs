@@ -1,16 +1,15 @@
 //! What may go to several targets, and where statements go that no room claims.
 
-use std::sync::Arc;
-
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Alone, Spread, Target, Units};
+use pando_kernel::route::{Alone, Environment, Spread, Target, UnitName, Units};
 use pando_sql::ast::{
-    Cte, Distinct, InsertSource, Kind, Node, ObjectName, Query, QueryBody, Select, SelectItem,
-    Statement,
+    Cte, Distinct, InsertSource, Kind, Node, ObjectKind, ObjectName, Query, QueryBody, Select,
+    SelectItem, Statement,
 };
 use pando_sql::visit;
 
+use super::about::leaders;
 use super::merge_plan::aggregate;
 use super::{any_unit, fulltext, keeps_key, without_units};
 
@@ -217,10 +216,13 @@ pub(super) fn unclaimed(ctx: &Context<'_>, stmt: &Statement) -> Result<Units> {
         Kind::Utility { verb, .. } if verb == "HELP" => one(),
         Kind::Utility { verb, .. } if verb == "DO" && computes(ctx, stmt) => one(),
         Kind::Copy(copy) if copy.table.is_none() => one(),
+        Kind::Define(define) if has_shadows(ctx) && define.object != ObjectKind::Database => {
+            Ok(with_shadows(ctx))
+        }
         _ if ctx.database.units.len() == 1 => one(),
         Kind::Utility { verb, tables, .. } => utility(verb, tables).map(|()| everywhere(ctx)),
         Kind::Define(define) => match define.object {
-            pando_sql::ast::ObjectKind::Database => Err(Error::unsupported(
+            ObjectKind::Database => Err(Error::unsupported(
                 30001,
                 "logical databases are made in the configuration",
                 "add a `database-*.yaml` file and reload",
@@ -244,10 +246,30 @@ fn computes(ctx: &Context<'_>, stmt: &Statement) -> bool {
         && tokens.is_ok_and(|all| !all.list.iter().any(|token| reads(token.span.of(&stmt.text))))
 }
 
-/// Every storage unit, for what it has as all others have it.
+/// Every storage unit, for what it has as all others have it; of a statement for shadows, these.
 pub(super) fn everywhere(ctx: &Context<'_>) -> Units {
-    let targets = ctx.database.units.iter().map(|unit| Target::whole(Arc::clone(unit))).collect();
-    Units::new(targets, Spread::Same)
+    match ctx.session.environment {
+        Some(Environment::Shadow) => all(leaders(ctx.database.shadows())),
+        Some(Environment::Production) | None => all(ctx.database.units.clone()),
+    }
+}
+
+/// The same for what is defined: shadows have it as well.
+fn with_shadows(ctx: &Context<'_>) -> Units {
+    let mut units = everywhere(ctx);
+    if ctx.session.environment != Some(Environment::Shadow) {
+        let shadows = leaders(ctx.database.shadows());
+        units.targets.extend(shadows.into_iter().map(Target::whole));
+    }
+    units
+}
+
+fn all(units: Vec<UnitName>) -> Units {
+    Units::new(units.into_iter().map(Target::whole).collect(), Spread::Same)
+}
+
+fn has_shadows(ctx: &Context<'_>) -> bool {
+    ctx.database.features.iter().any(|room| !room.groups().shadows.is_empty())
 }
 
 /// Verbs that may run on every storage unit alike.

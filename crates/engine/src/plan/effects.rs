@@ -10,10 +10,19 @@ use pando_sql::ast::{
 };
 use pando_sql::{Token, TokenKind, tokenize, visit};
 
-use super::{Plan, Unit, leftovers};
+use super::{Plan, Planned, Unit, leftovers};
 
 /// Words of statements that write.
 const WRITING: [&str; 6] = ["insert", "update", "delete", "merge", "replace", "into"];
+
+/// What was planned, and what it may leave on its connections.
+pub(super) fn all_judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
+    let mut planned = planned;
+    if let Planned::Run(plan) = &mut planned {
+        judge(ctx, stmt, plan);
+    }
+    planned
+}
 
 /// Judges what a plan may leave on its connections.
 pub(super) fn judge(ctx: &Context<'_>, stmt: &Statement, plan: &mut Plan) {

@@ -9,6 +9,7 @@ mod cells;
 mod check;
 mod clock;
 mod effects;
+mod environment;
 mod fields;
 mod fulltext;
 mod labels;
@@ -29,7 +30,8 @@ mod template;
 mod views;
 
 pub(crate) use about::{
-    any_unit, any_unit_of, changes_in_with, is_for_assembly, without_units, writer_of, writes,
+    any_unit, any_unit_of, changes_in_with, is_for_assembly, leaders, without_units, writer_of,
+    writes,
 };
 pub(crate) use apart::apart;
 pub use assemble::{Assembly, Read, Typed};
@@ -75,6 +77,10 @@ pub(crate) use views::{Expanded, Stored, are_possible, expanded, of_view, told};
 /// # Errors
 /// `Refused`, `ShardingValue`, `UnknownTable`: nothing has been sent anywhere then.
 pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
+    environment::settled(ctx, stmt, |ctx| settled(ctx, stmt, purpose))
+}
+
+fn settled(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Planned> {
     match purpose {
         Purpose::Run => {
             let assigned = match leftovers::check(ctx, stmt) {
@@ -88,7 +94,7 @@ pub fn plan(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Pla
                 .and_then(|planned| tell_calls::as_often(ctx, stmt, planned));
             let planned =
                 planned.map_err(|error| missing::told(stmt, missing::first(ctx, stmt, error)));
-            let planned = leftovers::assigning(judged(ctx, stmt, planned?), assigned)?;
+            let planned = leftovers::assigning(effects::all_judged(ctx, stmt, planned?), assigned)?;
             in_turn(ctx, stmt, planned)
         }
         Purpose::Describe => {
@@ -134,13 +140,4 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
         }
         planned => planned,
     }
-}
-
-/// What was planned, and what it may leave on its connections.
-fn judged(ctx: &Context<'_>, stmt: &Statement, planned: Planned) -> Planned {
-    let mut planned = planned;
-    if let Planned::Run(plan) = &mut planned {
-        effects::judge(ctx, stmt, plan);
-    }
-    planned
 }

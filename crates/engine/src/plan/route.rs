@@ -1,12 +1,11 @@
 //! Where a statement goes: the walk over the rooms, and the unit that a hint names.
 
-use std::sync::Arc;
-
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
-use pando_kernel::route::{Route, Spread, Target, Units};
+use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_sql::ast::{Kind, Statement};
 
+use super::about::leaders;
 use super::special::temporary;
 
 /// Where the rooms send a statement that none of them refuses.
@@ -37,7 +36,9 @@ fn hinted_unit(stmt: &Statement) -> Option<&str> {
 /// The unit a hint names: the statement goes there as it is, past all rooms.
 pub(super) fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Units>> {
     let Some(name) = hinted_unit(stmt) else { return Ok(None) };
-    let unit = ctx.database.units.iter().find(|unit| unit.eq_ignore_ascii_case(name));
+    let is_it = |unit: &&UnitName| unit.eq_ignore_ascii_case(name);
+    let shadow = || leaders(ctx.database.shadows()).iter().find(is_it).cloned();
+    let unit = ctx.database.units.iter().find(is_it).cloned().or_else(shadow);
     let unit = unit.ok_or_else(|| {
         Error::unsupported(
             12200,
@@ -45,7 +46,7 @@ pub(super) fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<U
             "",
         )
     })?;
-    Ok(Some(Units::new(vec![Target::whole(Arc::clone(unit))], Spread::Gather)))
+    Ok(Some(Units::new(vec![Target::whole(unit)], Spread::Gather)))
 }
 
 /// Where a statement goes whose text a hint keeps as it is: to each unit once, with the tables that it names itself.

@@ -22,7 +22,7 @@ use crate::session::place::{changed_rules, elsewhere};
 use crate::session::reply::warnings;
 use crate::session::run::on_units::Ran;
 use crate::session::run::template::{self, Recalled};
-use crate::session::run::{entry, figures, meant, on_units, views};
+use crate::session::run::{entry, environment, figures, meant, on_units, views};
 use crate::session::statement::administer::told;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::local::Local;
@@ -50,6 +50,7 @@ pub(in crate::session) async fn run_recalled(
     }
     recalled.give(given);
     let run = recalled.run();
+    environment::note(session, run.live, run.plan);
     changed_rules::refuse_moved(session, run.live, run.stmt, Aim::of(run.plan))?;
     let is_several =
         run.plan.units.len() > 1 && units::transaction_type(session) == TransactionType::Xa;
@@ -88,6 +89,9 @@ pub(in crate::session) async fn run(
     warnings::forget_warnings(session);
     session.work.statement_begins();
     session.work.touches(&stmt.kind);
+    if matches!(stmt.kind, Kind::Copy(_) | Kind::Load(_)) {
+        environment::settle(session, stmt, &given).await?;
+    }
     serializable::tell_settings(session);
     figures::forget(session);
     own_rows::show_own(session, &stmt.text).await?;
@@ -136,6 +140,8 @@ async fn run_expanded(
 
 /// Runs a statement that names no view over several actual tables.
 async fn run_over_tables(session: &mut Session, stmt: &Statement, given: &mut Given) -> Result<()> {
+    // Views are written out by now, and another database may be meant than the session's own.
+    environment::settle(session, stmt, given).await?;
     if stmt.counts {
         let live = session.place.live()?;
         let counted = Box::pin(sequence_calls::counted(session, &live, stmt, given)).await?;

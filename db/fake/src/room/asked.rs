@@ -79,7 +79,7 @@ impl Asked {
             Ok(targets) => targets.into_iter().map(|target| target.unit).collect(),
         };
         let writes = !visit::written(&self.stmt.kind).is_empty();
-        let footprint = Footprint { stmt: &self.stmt, writes, units: &units };
+        let footprint = Footprint { stmt: &self.stmt, writes, units: &units, shards: units.len() };
         let answer = admission.admit(&self.context(), &footprint);
         answer.map_or_else(|error| failed(&error), |()| String::new())
     }

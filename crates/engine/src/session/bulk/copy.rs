@@ -144,7 +144,11 @@ pub(in crate::session) async fn start_bulk(
         insert,
         columns,
         is_copy: matches!(stmt.kind, Kind::Copy(_)),
-        view: SessionView { keeps_zero: session.settings.keeps_zero(), ..SessionView::default() },
+        view: SessionView {
+            keeps_zero: session.settings.keeps_zero(),
+            environment: session.work.environment(),
+            ..SessionView::default()
+        },
         places,
         logic,
         batches: vec![BytesMut::new(); plan.units.len()],

@@ -14,6 +14,7 @@ use crate::variables::UNKNOWN;
 
 use crate::session::Session;
 use crate::session::connections::{dress, enlist, release};
+use crate::session::transaction::environment;
 use crate::session::transaction::units;
 use crate::session::transaction::units::still_open;
 
@@ -71,7 +72,7 @@ async fn take_everywhere(
     parts: &mut Vec<Part>,
 ) -> Result<Vec<(String, Way)>> {
     let mut units = Vec::new();
-    for unit in &live.database.units {
+    for unit in &environment::units(session, live) {
         let Some(ready) = units::ready(session, live, unit).await? else { continue };
         let Some(identity) = &ready.identity else { continue };
         let pool = live.pool(unit)?;
@@ -100,7 +101,7 @@ async fn take_leading(
     live: &LiveDatabase,
     parts: &mut Vec<Part>,
 ) -> Result<()> {
-    for unit in live.database.units.iter().filter(|unit| live.leads(unit)) {
+    for unit in environment::units(session, live).iter().filter(|unit| live.leads(unit)) {
         let mut connection = session.place.take(live.pool(unit)?).await?;
         let (replies, _) = enlist::enlist(session, live, &mut connection, None, None)?;
         parts.push((connection, replies));

@@ -41,6 +41,8 @@ pub(in crate::session) struct Outbox {
     window: Option<Window>,
     /// What the last statement was warned of.
     warnings: Warnings,
+    /// How many of these are not told yet with the end of a statement.
+    noted: u16,
     /// The current request is a text: its end ends what it opened.
     is_text: bool,
 }

@@ -203,6 +203,16 @@ impl Outbox {
         }
     }
 
+    /// What the door is given next of what has been told. A statement's end says how many warnings there are besides
+    /// those of storage units.
+    pub(in crate::session) fn next_told(&mut self) -> Option<Event> {
+        let mut event = self.pending.pop_front()?;
+        if let Event::Complete(done) = &mut event {
+            done.warnings = done.warnings.saturating_add(std::mem::take(&mut self.noted));
+        }
+        Some(event)
+    }
+
     /// A warning for the client.
     pub(in crate::session) fn warn(&mut self, sqlstate: &str, message: &str) {
         self.pending.push_back(Event::Notice(Box::new(ServerError {

@@ -153,6 +153,7 @@ pub(in crate::session) fn note_caution(
 /// Forgets what the statement before was warned of.
 pub(in crate::session) fn forget_warnings(session: &mut Session) {
     let (count, errors) = (session.outbox.warnings.count, session.outbox.warnings.errors());
+    session.outbox.noted = 0;
     let facts = session.place.facts_mut();
     facts.warning_count = count;
     facts.error_count = errors;
@@ -246,6 +247,17 @@ pub(in crate::session) fn note(session: &mut Session, number: u32, message: &str
         Value::Text(message.to_owned()),
     ]);
     session.outbox.warnings.count += 1;
+}
+
+/// Warns the client of what a room says of its statement.
+pub(in crate::session) fn warn(session: &mut Session, message: &str) {
+    let dialect = session.place.dialect();
+    if dialect.as_ref().and_then(|own| own.presentation()?.warnings()).is_none() {
+        session.outbox.warn("01000", message);
+        return;
+    }
+    note(session, u32::try_from(UNKNOWN_ERROR).unwrap_or(u32::MAX), message);
+    session.outbox.noted = session.outbox.noted.saturating_add(1);
 }
 
 /// The error of a failed statement is what it was warned of, too.

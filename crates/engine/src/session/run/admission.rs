@@ -7,12 +7,13 @@ use pando_kernel::feature::Footprint;
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Statement;
 
-use crate::plan;
+use crate::plan::Plan;
 use crate::snapshot::{Admits, LiveDatabase};
 
 use crate::session::Session;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::Place;
+use crate::session::reply::warnings;
 use crate::session::run::context;
 
 impl Place {
@@ -44,14 +45,7 @@ pub(in crate::session) fn admit(
     if !std::mem::take(&mut given.awaits_admission) {
         return Ok(());
     }
-    let units = || {
-        let mut units: Vec<UnitName> =
-            run.plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
-        units.sort_unstable();
-        units.dedup();
-        units
-    };
-    ask(session, run.live, run.stmt, units)
+    ask(session, run.live, run.stmt, Some(run.plan))
 }
 
 /// As [`admit`], of a change that runs in steps or comes as bulk data.
@@ -59,12 +53,12 @@ pub(in crate::session) fn admit(
 /// # Errors
 /// As [`admit`].
 pub(in crate::session) fn admit_change(
-    session: &Session,
+    session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
     session.place.refuse_unadmitted(Aim::Writes)?;
-    ask(session, live, stmt, Vec::new)
+    ask(session, live, stmt, None)
 }
 
 /// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
@@ -72,24 +66,47 @@ pub(in crate::session) fn admit_change(
 /// # Errors
 /// `Refused`, by a room.
 pub(in crate::session) fn admit_by_table(
-    session: &Session,
+    session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    ask(session, live, stmt, Vec::new)
+    ask(session, live, stmt, None)
 }
 
 fn ask(
-    session: &Session,
+    session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
-    units: impl Fn() -> Vec<UnitName>,
+    plan: Option<&Plan>,
 ) -> Result<()> {
-    for feature in &live.database.features {
+    if live.database.features.iter().all(|feature| feature.admission().is_none()) {
         // Nothing is made for them where nobody asks.
-        let Some(admission) = feature.admission() else { continue };
-        let footprint = Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units() };
-        context::in_context(session, live, None, |ctx| admission.admit(ctx, &footprint))?;
+        return Ok(());
+    }
+    let units = plan.map(units).unwrap_or_default();
+    let shards = plan.map_or(0, |plan| plan.units.len());
+    let writes = crate::plan::writes(&stmt.kind);
+    let footprint = Footprint { stmt, writes, units: &units, shards };
+    let admissions = || live.database.features.iter().filter_map(|feature| feature.admission());
+    let warnings = context::in_context(session, live, None, |ctx| -> Result<Vec<String>> {
+        for admission in admissions() {
+            admission.admit(ctx, &footprint)?;
+        }
+        Ok(admissions().flat_map(|own| own.warnings(ctx, &footprint)).collect())
+    })?;
+    for warning in warnings {
+        let text = pando_sql::redacted(&stmt.text);
+        tracing::warn!(statement = %text, "{warning}");
+        warnings::warn(session, &warning);
     }
     Ok(())
+}
+
+/// The storage units of a plan, each once.
+fn units(plan: &Plan) -> Vec<UnitName> {
+    let mut units: Vec<UnitName> =
+        plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
+    units.sort_unstable();
+    units.dedup();
+    units
 }

@@ -65,6 +65,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         probes: false,
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
+        environment: session.work.environment(),
         temporaries: session.temporary.shown(session.place.current()),
         variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),

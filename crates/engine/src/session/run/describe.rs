@@ -64,6 +64,7 @@ pub(in crate::session) async fn describe(
         return described.map(Described::Whole);
     }
     settle::settle_cursors(session).await?;
+    session.work.leaves_environment();
     let stmt = Arc::clone(&prepared.statement);
     Box::pin(look::look_at_temporaries(session, &live, &stmt)).await?;
     let plan =

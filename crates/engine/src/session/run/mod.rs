@@ -11,6 +11,7 @@ pub(in crate::session) mod describe;
 pub(in crate::session) mod doubted_rows;
 pub(in crate::session) mod early_release;
 pub(in crate::session) mod entry;
+pub(in crate::session) mod environment;
 pub(in crate::session) mod figures;
 pub(in crate::session) mod find_out;
 pub(in crate::session) mod insert_keys;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pando_kernel::dialect::Dialect;
+use pando_kernel::feature::{Context, SessionView};
 use pando_sql::Shape;
 use pando_sql::ast::{Kind, Statement};
 
@@ -75,6 +76,16 @@ pub(in crate::session) fn recall(
     text: &Arc<str>,
     given: &mut Given,
 ) -> Option<Recalled> {
+    // Its values say which environment it is for, and not what the statement before was for.
+    let before = session.work.leaves_environment();
+    let found = found(session, text, given);
+    if found.is_none() {
+        session.work.returns_to(before);
+    }
+    found
+}
+
+fn found(session: &mut Session, text: &Arc<str>, given: &mut Given) -> Option<Recalled> {
     session.meant.begins();
     if session.place.properties().sql_show {
         // The log tells the statement's own text, which a template does not have.
@@ -196,7 +207,9 @@ fn learn(
         );
         let template = context::in_context(session, live, Some(given), |ctx| {
             let stmt = pando_sql::parse(&stmt.text, syntax).ok().filter(|_| changes)?;
-            Template::of(ctx, &Arc::new(stmt), shape, plan)
+            // Other values may be for another environment.
+            let session = SessionView { environment: None, ..ctx.session.clone() };
+            Template::of(&Context { session: &session, ..*ctx }, &Arc::new(stmt), shape, plan)
         });
         live.templates.learn(shape, now, template);
     });

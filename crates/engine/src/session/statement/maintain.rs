@@ -40,7 +40,8 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     }
     session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
-    admission::admit_by_table(session, &*session.place.live()?, stmt)?;
+    let live = session.place.live()?;
+    admission::admit_by_table(session, &live, stmt)?;
     let messages = matches!(kind, Maintained::Messages { .. });
     if messages && !session.work.is_idle() {
         commit::commit_implicitly(session).await?;

@@ -10,7 +10,7 @@ use crate::plan::{Planned, Purpose};
 use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::reply::made;
-use crate::session::run::{assembly, planning, views};
+use crate::session::run::{assembly, environment, planning, views};
 use crate::session::steps::in_steps;
 
 pub(in crate::session) async fn preview(
@@ -42,6 +42,7 @@ pub(in crate::session) async fn preview(
     if let Some(text) = views::expanded(session, &stmt, given).await? {
         stmt = views::read(session, &text, &stmt)?;
     }
+    environment::settle(session, &stmt, given).await?;
     let mut units = Vec::new();
     match planning::planned(session, &live, &stmt, given, Purpose::Run).await? {
         Planned::Run(plan) => units.extend(plan.units),

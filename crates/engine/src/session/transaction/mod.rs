@@ -9,6 +9,7 @@ pub(in crate::session) mod deadlock;
 pub(in crate::session) mod deferred;
 pub(in crate::session) mod definition;
 pub(in crate::session) mod end;
+pub(in crate::session) mod environment;
 pub(in crate::session) mod locks;
 pub(in crate::session) mod modes;
 pub(in crate::session) mod own_catalog;
@@ -22,6 +23,7 @@ pub(in crate::session) mod units;
 mod work;
 
 use pando_kernel::TransactionType;
+use pando_kernel::route::Environment;
 use pando_transaction::Transaction;
 
 use crate::locked_keys::HeldKeys;
@@ -61,6 +63,8 @@ pub(in crate::session) struct Work {
     only_changes: bool,
     /// When the transaction and the statement under way began.
     times: Times,
+    /// The environment of the statement under way, where a room keeps two apart.
+    environment: Option<Environment>,
     /// What applications lock, beyond transactions too.
     locks: HeldLocks,
     /// What the session listens to and tells.

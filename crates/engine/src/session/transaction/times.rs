@@ -20,6 +20,7 @@ impl Work {
     pub(in crate::session) fn statement_begins(&mut self) {
         self.times.statement = None;
         self.times.has_parts = false;
+        self.environment = None;
     }
 
     /// A transaction begins.

@@ -34,6 +34,7 @@ impl Default for Work {
             names_tables: false,
             only_changes: false,
             times: Times::default(),
+            environment: None,
             locks: HeldLocks::default(),
             channels: Channels::default(),
             held_keys: None,

@@ -29,7 +29,7 @@ pub(in crate::session) async fn next_of_reply(session: &mut Session) -> Result<O
 
 async fn next_piece(session: &mut Session) -> Result<Option<Event>> {
     loop {
-        if let Some(mut event) = session.outbox.pending.pop_front() {
+        if let Some(mut event) = session.outbox.next_told() {
             if let Event::Notice(notice) = &mut event {
                 session.place.retell(notice);
             }

@@ -60,7 +60,7 @@ pub(in crate::session) async fn pass_on(session: &mut Session) {
                 return;
             }
         };
-        while let Some(event) = session.outbox.pending.pop_front() {
+        while let Some(event) = session.outbox.next_told() {
             session.outbox.ahead.push_back(Ok(Some(event)));
         }
         if !more {

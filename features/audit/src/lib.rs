@@ -1,0 +1,115 @@
+//! Rules that people write themselves: which statements are refused, or run with a warning, by conditions over what they are.
+
+mod properties;
+mod rule;
+mod stars;
+
+use std::sync::Arc;
+
+use pando_config::Rules;
+use pando_kernel::error::Result;
+use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
+use pando_kernel::grammar::{Field, Form, Key, Named, Presence};
+use pando_kernel::room::Built;
+use pando_kernel::{Around, Offer, RuleGrammar, Shortcut};
+use pando_sql::ast::Statement;
+
+use crate::rule::Rule;
+
+/// The room for `!AUDIT`.
+pub const ROOM: Offer = Offer { section: Some("AUDIT"), grammar: &[GRAMMAR], ..Offer::new(room) };
+
+/// `CREATE AUDIT RULE no_delete_of_all(CONDITION="kind == 'DELETE' && !has_where")`.
+const GRAMMAR: RuleGrammar = RuleGrammar {
+    words: "AUDIT",
+    key: Key { named: Named::Rule, column: "name" },
+    fields: &[
+        Field {
+            word: "CONDITION",
+            form: Form::Text,
+            presence: Presence::Required,
+            stored: "condition",
+            column: "condition",
+        },
+        Field {
+            word: "ACTION",
+            form: Form::Text,
+            presence: Presence::Optional,
+            stored: "action",
+            column: "action",
+        },
+        Field {
+            word: "MESSAGE",
+            form: Form::Text,
+            presence: Presence::Optional,
+            stored: "message",
+            column: "message",
+        },
+        Field {
+            word: "ALLOW_HINT_DISABLE",
+            form: Form::Boolean,
+            presence: Presence::Optional,
+            stored: "allowHintDisable",
+            column: "allow_hint_disable",
+        },
+    ],
+    stored: "rules",
+    columns: &["name", "condition", "action", "message", "allow_hint_disable"],
+    help: "Refuses statements of which a condition holds, or warns of them.",
+    example: r#"no_delete_of_all(CONDITION="kind == 'DELETE' && !has_where", ACTION=ERROR, MESSAGE="say which rows")"#,
+};
+
+fn room(rules: &Rules, _: &Around<'_>) -> Built {
+    let rules = rule::read(rules)?;
+    Ok((!rules.is_empty()).then(|| Arc::new(Audit { rules }) as _))
+}
+
+#[derive(Debug)]
+struct Audit {
+    rules: Vec<Rule>,
+}
+
+impl Room for Audit {
+    fn name(&self) -> &'static str {
+        "audit"
+    }
+}
+
+impl Feature for Audit {
+    /// A statement of the same shape is the same to the rules, but for the number behind its LIMIT.
+    fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
+        let asks = self.rules.iter().any(|rule| rule.uses(properties::LIMIT));
+        match asks && properties::has_limit(&stmt.kind) {
+            true => Shortcut::None,
+            false => Shortcut::Idle,
+        }
+    }
+
+    fn admission(&self) -> Option<&dyn Admission> {
+        Some(self)
+    }
+}
+
+impl Admission for Audit {
+    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
+        let mut read = properties::Properties::new(ctx, footprint);
+        let refusing = self.rules.iter().filter(|rule| rule.action == rule::Action::Error);
+        for rule in refusing {
+            if rule.is_broken(footprint.stmt, &mut read)? {
+                return Err(rule.refusal());
+            }
+        }
+        Ok(())
+    }
+
+    fn warnings(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Vec<String> {
+        let mut read = properties::Properties::new(ctx, footprint);
+        let warning = self.rules.iter().filter(|rule| rule.action == rule::Action::Warning);
+        let broken = warning.filter_map(|rule| match rule.is_broken(footprint.stmt, &mut read) {
+            Ok(true) => Some(rule.warning()),
+            Ok(false) => None,
+            Err(error) => Some(error.to_string()),
+        });
+        broken.collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! What a part of a statement says of a table's rows, and which environment that means.
+
+use std::sync::Arc;
+
+use crate::algorithm::Operation;
+use crate::rule::Table;
+use crate::values::{Constant, Read, Source};
+
+/// What a part of a statement says of the rows of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Clause {
+    pub(crate) table: Arc<Table>,
+    pub(crate) operation: Operation,
+    pub(crate) says: Says,
+    /// It is about the rows that the statement itself is about, and not about those of a query inside a change.
+    pub(crate) is_own: bool,
+}
+
+/// What is said.
+#[derive(Debug, Clone)]
+pub(crate) enum Says {
+    /// A row has these values, by the number of the column; others have their defaults.
+    Row(Vec<(usize, Source)>),
+    /// Each row has one of these values, by the number of the column.
+    Among(Vec<(usize, Vec<Constant>)>),
+}
+
+/// Which environment is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meant {
+    Production,
+    Shadow,
+    /// Some of its values mark a row, and others do not.
+    Both,
+    /// Nothing is said of it.
+    Nothing,
+    /// A server computes what would say it.
+    Computed,
+    /// Its parameters are not bound yet.
+    Unbound,
+}
+
+impl Clause {
+    /// What it means with these values. One column that marks rows is enough; a row is of production when no column marks
+    /// it, and rows that are asked for are when no column that could mark them does.
+    pub(crate) fn meant(&self, read: Read<'_>) -> Meant {
+        let all: Vec<Meant> = match &self.says {
+            Says::Row(values) => {
+                values.iter().map(|(at, source)| self.value(*at, source, read)).collect()
+            }
+            Says::Among(values) => {
+                values.iter().map(|(at, list)| self.list(*at, list, read)).collect()
+            }
+        };
+        for first in [Meant::Shadow, Meant::Both, Meant::Computed, Meant::Unbound] {
+            if all.contains(&first) {
+                return first;
+            }
+        }
+        let deciding = self.table.columns.iter().filter(|column| column.decides(self.operation));
+        let is_decided = match &self.says {
+            Says::Row(_) => !all.is_empty(),
+            Says::Among(_) => all.len() == deciding.count() && !all.contains(&Meant::Nothing),
+        };
+        if is_decided { Meant::Production } else { Meant::Nothing }
+    }
+
+    /// How many values it has.
+    pub(crate) fn width(&self) -> usize {
+        match &self.says {
+            Says::Row(values) => values.len(),
+            Says::Among(values) => values.iter().map(|(_, list)| list.len()).sum(),
+        }
+    }
+
+    fn value(&self, column: usize, source: &Source, read: Read<'_>) -> Meant {
+        match source {
+            Source::Constant(constant) => match read(constant) {
+                None => Meant::Unbound,
+                Some(value) if self.marks(column, &value) => Meant::Shadow,
+                Some(_) => Meant::Production,
+            },
+            Source::Computed => Meant::Computed,
+        }
+    }
+
+    /// Values of which NULL finds no row.
+    fn list(&self, column: usize, list: &[Constant], read: Read<'_>) -> Meant {
+        let mut meant = Meant::Nothing;
+        for constant in list {
+            let Some(value) = read(constant) else { return Meant::Unbound };
+            if value.is_null() {
+                continue;
+            }
+            let own = match self.marks(column, &value) {
+                true => Meant::Shadow,
+                false => Meant::Production,
+            };
+            if meant != Meant::Nothing && meant != own {
+                return Meant::Both;
+            }
+            meant = own;
+        }
+        meant
+    }
+
+    fn marks(&self, column: usize, value: &pando_kernel::Value) -> bool {
+        let column = self.table.columns.get(column);
+        let mut tests = column.into_iter().flat_map(|column| &column.tests);
+        tests.any(|test| test.operation == self.operation && test.marks(value))
+    }
+}
