@@ -16,6 +16,7 @@ use crate::{disabled, places};
 /// are looked for last, when every target is a storage unit; what they forbid altogether, first.
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
+    pando_limit::ROOM,
     pando_sharding::ROOM,
     pando_single::ROOM,
     pando_broadcast::ROOM,

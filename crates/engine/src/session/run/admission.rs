@@ -1,12 +1,15 @@
 //! What is let through: while the cluster is locked or the instance is out of work, and by the rooms.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Footprint;
+use pando_kernel::feature::{Entry, Footprint, Permits, Waiting};
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Statement;
 
+use crate::overruns;
 use crate::plan;
 use crate::snapshot::{Admits, LiveDatabase};
 
@@ -18,24 +21,30 @@ use crate::session::run::context;
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
     pub(in crate::session) fn refuse_unadmitted(&self, aim: Aim) -> Result<()> {
-        let (reason, instead) = match self.properties().admits {
+        let (code, reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
             Admits::Reads if aim == Aim::Reads => return Ok(()),
-            Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
-            Admits::Nothing => (
-                "this instance or the whole cluster is out of work",
-                "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
+            Admits::Reads => {
+                (17020, "the cluster is locked for writing", "UNLOCK CLUSTER ends that")
+            }
+            Admits::Nothing => {
+                (17020, "the whole cluster is out of work", "UNLOCK CLUSTER ends that")
+            }
+            Admits::OutOfWork => (
+                13010,
+                "this instance is out of work: its circuit was broken by hand",
+                "ENABLE COMPUTE NODE ends that",
             ),
         };
-        Err(Error::forbidden(17020, reason, instead))
+        Err(Error::forbidden(code, reason, instead))
     }
 }
 
-/// Asks once whether a planned statement may run.
+/// Asks once whether a planned statement may run, and waits for its turn.
 ///
 /// # Errors
-/// `Refused`, by the cluster's lock or by a room.
-pub(in crate::session) fn admit(
+/// `Refused`, by the cluster's lock or by a room; `Limited`; `Unavailable` where the circuit of a storage unit is open.
+pub(in crate::session) async fn admit(
     session: &mut Session,
     run: Run<'_>,
     given: &mut Given,
@@ -44,6 +53,7 @@ pub(in crate::session) fn admit(
     if !std::mem::take(&mut given.awaits_admission) {
         return Ok(());
     }
+    refuse_shut(session, run)?;
     let units = || {
         let mut units: Vec<UnitName> =
             run.plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
@@ -51,45 +61,128 @@ pub(in crate::session) fn admit(
         units.dedup();
         units
     };
-    ask(session, run.live, run.stmt, units)
+    pass(session, run.live, run.stmt, &units).await
 }
 
 /// As [`admit`], of a change that runs in steps or comes as bulk data.
 ///
 /// # Errors
 /// As [`admit`].
-pub(in crate::session) fn admit_change(
-    session: &Session,
+pub(in crate::session) async fn admit_change(
+    session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
     session.place.refuse_unadmitted(Aim::Writes)?;
-    ask(session, live, stmt, Vec::new)
+    pass(session, live, stmt, &Vec::new).await
 }
 
 /// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
 ///
 /// # Errors
-/// `Refused`, by a room.
-pub(in crate::session) fn admit_by_table(
-    session: &Session,
+/// `Refused`, by a room; `Limited`.
+pub(in crate::session) async fn admit_by_table(
+    session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    ask(session, live, stmt, Vec::new)
+    pass(session, live, stmt, &Vec::new).await
 }
 
+/// Refuses what needs a storage unit whose circuit is open, before anything is sent to others. An open transaction goes on
+/// where it stands already.
+fn refuse_shut(session: &Session, run: Run<'_>) -> Result<()> {
+    let Some(shut) = run.live.shut() else { return Ok(()) };
+    let held = session.work.transaction().units();
+    let mut targets = run.plan.units.iter().map(|unit| &unit.target.unit);
+    match targets.find(|unit| shut.contains(unit) && !held.contains(unit)) {
+        Some(unit) => Err(run.live.pool(unit)?.refusal()),
+        None => Ok(()),
+    }
+}
+
+/// Which units a statement goes to, each once, sorted.
+type Units<'a> = &'a (dyn Fn() -> Vec<UnitName> + Send + Sync);
+
+/// Passes the rooms one after the other. What the statement before has held is given back first.
+async fn pass(
+    session: &mut Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+    units: Units<'_>,
+) -> Result<()> {
+    if live.database.features.iter().all(|feature| feature.admission().is_none()) {
+        return Ok(());
+    }
+    drop(session.place.handle().holds(Permits::default()));
+    let (mut permits, mut next) = (Permits::default(), 0);
+    while let Some(waiting) =
+        ask(session, live, Asked { stmt, units, next: &mut next, permits: &mut permits })?
+    {
+        Box::pin(wait(session, waiting, &mut permits)).await?;
+    }
+    if !permits.is_empty() {
+        if permits.deadline().is_some() {
+            overruns::watch(&session.place.engine().inner);
+        }
+        drop(session.place.handle().holds(permits));
+    }
+    Ok(())
+}
+
+/// What rooms are asked, from the next one on.
+struct Asked<'a> {
+    stmt: &'a Statement,
+    units: Units<'a>,
+    next: &'a mut usize,
+    permits: &'a mut Permits,
+}
+
+/// Asks rooms until one lets the statement wait; `None` when it has passed all of them.
 fn ask(
     session: &Session,
     live: &LiveDatabase,
-    stmt: &Statement,
-    units: impl Fn() -> Vec<UnitName>,
-) -> Result<()> {
-    for feature in &live.database.features {
+    asked: Asked<'_>,
+) -> Result<Option<Box<dyn Waiting>>> {
+    let Asked { stmt, units, next, permits } = asked;
+    for feature in live.database.features.iter().skip(*next) {
+        *next += 1;
         // Nothing is made for them where nobody asks.
         let Some(admission) = feature.admission() else { continue };
-        let footprint = Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units() };
-        context::in_context(session, live, None, |ctx| admission.admit(ctx, &footprint))?;
+        let now = session.place.runtime().now();
+        let footprint = Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units(), now };
+        let entry = context::in_context(session, live, None, |ctx| {
+            admission.admit(ctx, &footprint, permits)
+        })?;
+        if let Entry::Later(waiting) = entry {
+            return Ok(Some(waiting));
+        }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Waits until a statement's turn has come, or somebody cancels that.
+async fn wait(
+    session: &mut Session,
+    mut waiting: Box<dyn Waiting>,
+    permits: &mut Permits,
+) -> Result<()> {
+    let (handle, runtime) =
+        (Arc::clone(session.place.handle()), Arc::clone(session.place.runtime()));
+    let mut asks = waiting.ask_again();
+    let mut timer = runtime.sleep(asks.saturating_duration_since(runtime.now()));
+    let turn = poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(turn) = waiting.poll_turn(runtime.now(), permits, cx) {
+                return Poll::Ready(turn);
+            }
+            let is_due = timer.as_mut().poll(cx).is_ready();
+            if !is_due && waiting.ask_again() == asks {
+                return Poll::Pending;
+            }
+            asks = waiting.ask_again();
+            timer = runtime.sleep(asks.saturating_duration_since(runtime.now()));
+        }
+    });
+    handle.taken(turn).await
 }

@@ -63,7 +63,7 @@ pub(in crate::session) async fn lock_in_transaction(
         return Err(no_transaction("LOCK TABLE"));
     }
     views::expanded(session, stmt, &Given::default()).await?;
-    admission::admit_by_table(session, &*session.place.live()?, stmt)?;
+    admission::admit_by_table(session, &*session.place.live()?, stmt).await?;
     let before = Span::new(0, first.span.start).of(&stmt.text);
     let end = u32::try_from(stmt.text.len()).unwrap_or(u32::MAX);
     let behind = Span::new(last.span.end, end).of(&stmt.text);
