@@ -1,6 +1,7 @@
 //! What others may know and do about a session: see what it is at, cancel that, end it.
 
 mod kept;
+mod limited;
 
 use std::cmp::Reverse;
 use std::future::{Future, poll_fn};
@@ -13,9 +14,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use pando_deadlock::{Claims, Cost, Held, Stance, Stand};
 use pando_kernel::backend::{CancelToken, Connector};
 use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::feature::Permits;
 use pando_kernel::runtime::{SharedRuntime, within};
 use pando_kernel::session::{Key, Login};
 use pando_pool::{Connection, Leash, Pool};
+
+pub(crate) use limited::Doom;
 
 /// A storage unit that has not taken a cancel request within so long does not answer at all: nobody waits for it any longer.
 const CANCEL_LIMIT: Duration = Duration::from_secs(3);
@@ -83,8 +87,10 @@ struct Doing {
     base: Option<u64>,
     /// The numbers of those for whose rows that waits.
     wanted: Vec<u64>,
-    /// The deadlock that ended what it is at.
-    doom: Option<Arc<str>>,
+    /// Why others have ended what it is at.
+    doom: Option<Doom>,
+    /// What the statement under way holds of limits.
+    permits: Permits,
 }
 
 /// What KILL ends.
@@ -173,14 +179,17 @@ impl Handle {
 
     /// The request is over; a cancel that comes now concerns nothing.
     pub(crate) fn idles(&self) {
-        {
+        let permits = {
             let mut doing = self.doing();
             doing.busy = false;
             doing.doom = None;
             doing.queued = None;
             doing.let_go();
             self.cancelled.store(false, Ordering::Release);
-        }
+            std::mem::take(&mut doing.permits)
+        };
+        // Others may be let in by it, with no lock of ours.
+        drop(permits);
         let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
         activity.since = Instant::now();
         activity.statement = None;
@@ -380,13 +389,13 @@ impl Handle {
     ) -> bool {
         self.cancel_if(runtime, |doing| {
             let lasts = doing.round == wait;
-            doing.doom = lasts.then(|| told.into());
+            doing.doom = lasts.then(|| Doom::Deadlock(told.into()));
             lasts
         })
     }
 
-    /// The deadlock for which what the session is at was cancelled.
-    pub(crate) fn doom(&self) -> Option<Arc<str>> {
+    /// Why others have cancelled what the session is at.
+    pub(crate) fn doom(&self) -> Option<Doom> {
         self.doing().doom.clone()
     }
 

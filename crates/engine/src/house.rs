@@ -7,6 +7,7 @@ use pando_deadlock::Desk;
 use pando_kernel::Worker;
 use pando_kernel::administration::Administration;
 use pando_kernel::error::{ErrorKind, Result};
+use pando_kernel::feature::Meters;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::{Key, Login};
 use pando_kernel::waits::Board;
@@ -16,6 +17,7 @@ use crate::aside::Aside;
 use crate::channels::Hubs;
 use crate::clock::System;
 use crate::handle::Killed;
+use crate::overruns::Overruns;
 use crate::reading::Reading;
 use crate::registry::Registry;
 use crate::session::Session;
@@ -40,6 +42,10 @@ pub(crate) struct Inner {
     pub(crate) aside: Aside,
     /// What sessions tell each other.
     pub(crate) hubs: Hubs,
+    /// Statements that may run for so long.
+    pub(crate) overruns: Overruns,
+    /// What rooms count.
+    meters: Meters,
 }
 
 impl Engine {
@@ -60,6 +66,8 @@ impl Engine {
                 source: System::default(),
                 aside: Aside::default(),
                 hubs: Hubs::default(),
+                overruns: Overruns::default(),
+                meters: Meters::default(),
                 reading: Reading::default(),
                 administration: OnceLock::new(),
                 deadlocks: Arc::default(),
@@ -93,6 +101,11 @@ impl Engine {
     /// Makes a configuration the current one. Running statements and open transactions keep the one they began with.
     pub fn publish(&self, snapshot: Snapshot) {
         let snapshot = Arc::new(snapshot);
+        // Of rules that are gone and whose last statement has ended since.
+        self.inner.meters.sweep();
+        for live in &snapshot.databases {
+            live.is_limited(&self.inner.meters, self.inner.runtime.now());
+        }
         self.inner.snapshot.store(Arc::clone(&snapshot));
         self.inner.hubs.follow(&snapshot);
     }

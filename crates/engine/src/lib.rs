@@ -19,6 +19,7 @@ mod locked_keys;
 mod meant;
 pub mod merge;
 mod oids;
+mod overruns;
 mod own_columns;
 pub mod placement;
 pub mod plan;

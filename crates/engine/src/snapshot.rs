@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pando_kernel::circuit::Report;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Database;
+use pando_kernel::feature::{Admission, Database, Gauge, Meters};
 use pando_kernel::route::{Place, UnitName};
 use pando_kernel::session::Login;
 use pando_kernel::{ActualNames, ServerError, TransactionType};
@@ -37,8 +38,10 @@ pub enum Admits {
     Everything,
     /// Those that change nothing.
     Reads,
-    /// None.
+    /// None: the cluster is locked.
     Nothing,
+    /// None: a person has taken the instance out of work.
+    OutOfWork,
 }
 
 /// Settings of the engine.
@@ -84,6 +87,8 @@ pub struct LiveDatabase {
     below: Option<Database>,
     /// Pools with the names of their storage units, sorted by these: there are few, and each statement looks for one.
     pools: Vec<(UnitName, Pool)>,
+    /// Those of them whose circuit may open.
+    guarded: Vec<Pool>,
     /// Members of groups that lead none.
     followers: Vec<UnitName>,
     /// What stands behind places for statements of the other environment.
@@ -133,12 +138,19 @@ impl LiveDatabase {
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
         let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
         let shadows = database.shadows();
+        let admissions: Vec<_> =
+            database.features.iter().filter_map(|feature| feature.admission()).collect();
+        let is_guarded =
+            |unit: &UnitName| admissions.iter().any(|admission| admission.circuit(unit).is_some());
+        let guarded = pools.iter().filter(|(unit, _)| is_guarded(unit));
+        let guarded = guarded.map(|(_, pool)| pool.clone()).collect();
         Self {
             below: database.below(),
             database,
             followers,
             shadows,
             pools,
+            guarded,
             catalog: Arc::default(),
             templates: Templates::default(),
             number: templates::number(),
@@ -221,6 +233,7 @@ impl LiveDatabase {
                 below: database.below(),
                 database,
                 pools: self.pools.clone(),
+                guarded: self.guarded.clone(),
                 followers: self.followers.clone(),
                 shadows: self.shadows.clone(),
                 catalog: Arc::clone(&self.catalog),
@@ -238,6 +251,36 @@ impl LiveDatabase {
             })
         });
         Arc::clone(live)
+    }
+
+    /// Its rooms go on with what was counted under earlier rules, and its storage units' circuits go by the present ones.
+    pub(crate) fn is_limited(&self, meters: &Meters, now: Instant) {
+        for admission in self.admissions() {
+            admission.takes_over(&self.database.name, meters, now);
+        }
+        for (unit, pool) in &self.pools {
+            pool.breaks_circuit(self.admissions().find_map(|admission| admission.circuit(unit)));
+        }
+    }
+
+    fn admissions(&self) -> impl Iterator<Item = &dyn Admission> {
+        self.database.features.iter().filter_map(|feature| feature.admission())
+    }
+
+    /// Storage units whose circuit is open now; `None` where there is none.
+    pub(crate) fn shut(&self) -> Option<Arc<[UnitName]>> {
+        if self.guarded.is_empty() {
+            return None;
+        }
+        let shut = self.guarded.iter().filter(|pool| pool.is_shut());
+        let shut: Vec<UnitName> = shut.map(|pool| Arc::clone(pool.unit())).collect();
+        (!shut.is_empty()).then(|| shut.into())
+    }
+
+    /// What was counted under the limits of its rooms, and how the circuits of its storage units stand.
+    pub fn limits(&self) -> (Vec<Gauge>, Vec<Report>) {
+        let gauges = self.admissions().flat_map(|admission| admission.gauges()).collect();
+        (gauges, self.guarded.iter().filter_map(Pool::circuit).collect())
     }
 
     /// Forgets what was read of its tables: somebody else has changed definitions.

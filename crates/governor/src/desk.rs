@@ -244,10 +244,10 @@ impl Governor {
             | Ral::ShowReadUnits { .. }
             | Ral::ComputeNode(ComputeNode::List | ComputeNode::Info | ComputeNode::Mode)
             | Ral::ShowPlugins(_) => self.show(caller, order),
-            Ral::ShowStorageUnitStates { database } => {
+            Ral::ShowStatus { of, database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
                 let database = self.database(chosen(caller, named)?)?;
-                let rows = self.shared.house.states(&database.name.value);
+                let rows = self.shared.house.states(&database.name.value, *of);
                 let labels = pando_distsql::entries().find(|entry| entry.name == verb);
                 let labels = labels.map(|entry| entry.columns).unwrap_or_default();
                 Ok(Answer::Rows {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
+use pando_distsql::command::Status;
 use pando_kernel::Offer;
 use pando_kernel::error::Result;
 use pando_kernel::feature::LogicTable;
@@ -29,8 +30,8 @@ pub trait House: Send + Sync + Debug {
     /// Every problem.
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors>;
 
-    /// The storage units of a served database as their last probes found them: the cells of SHOW STATUS FROM STORAGE UNITS.
-    fn states(&self, database: &str) -> Vec<Vec<Option<String>>>;
+    /// How something of a served database stands now: the cells of SHOW STATUS FROM STORAGE UNITS, LIMIT RULES, CIRCUIT BREAKERS.
+    fn states(&self, database: &str, of: Status) -> Vec<Vec<Option<String>>>;
 
     /// The list of rooms: from it follow the rules that are served, and the algorithms that they may name.
     fn offers(&self) -> &'static [Offer];

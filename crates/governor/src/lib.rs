@@ -24,6 +24,8 @@ mod waits;
 
 pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};
+pub use pando_distsql::command::Status;
+
 pub use house::{Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Served, Unsettled};
 pub use state::Keeper;
 

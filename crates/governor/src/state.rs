@@ -63,7 +63,7 @@ impl Governor {
             | Ral::ShowVariable(_)
             | Ral::ShowVariables { .. }
             | Ral::ShowReadUnits { .. }
-            | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowStatus { .. }
             | Ral::ShowInDoubt
             | Ral::ShowTransactionStatus
             | Ral::Resolve { .. }

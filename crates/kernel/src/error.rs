@@ -177,6 +177,10 @@ pub enum ErrorKind {
     },
     /// No connection to a storage unit became free in time.
     Timeout(String),
+    /// A limit that somebody has set lets no more statements through for now. Nothing was sent.
+    Limited(String),
+    /// The statement was ended, as it ran for longer than a limit lets it.
+    Overran(String),
     /// A storage unit's server answers, and lets no further connection in.
     Full {
         /// The storage unit.
@@ -340,12 +344,14 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::TooLarge(_)
         | ErrorKind::TooComplex(_)
         | ErrorKind::Cancelled
+        | ErrorKind::Overran(_)
         | ErrorKind::TransactionFailed
         | ErrorKind::TransactionState(_)
         | ErrorKind::Closed => (Side::Client, false),
-        ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Shutdown => {
-            (Side::Engine, true)
-        }
+        ErrorKind::TooManyConnections
+        | ErrorKind::Timeout(_)
+        | ErrorKind::Limited(_)
+        | ErrorKind::Shutdown => (Side::Engine, true),
         ErrorKind::Memory(_) | ErrorKind::Configuration(_) | ErrorKind::Internal(_) => {
             (Side::Engine, false)
         }
@@ -381,6 +387,8 @@ impl fmt::Display for ErrorKind {
             | Self::TransactionState(message)
             | Self::Configuration(message)
             | Self::Timeout(message)
+            | Self::Limited(message)
+            | Self::Overran(message)
             | Self::TooLarge(message)
             | Self::TooComplex(message)
             | Self::Memory(message) => f.write_str(message),

@@ -18,6 +18,9 @@ use crate::table::TableColumn;
 use crate::value::Value;
 use crate::worker::Worker;
 
+pub use crate::admission::{
+    Admission, Deadline, Entry, Footprint, Gauge, Lends, Meters, Permit, Permits, Waiting,
+};
 pub use crate::catalog::{Catalog, Names, OwnNames, Spellings};
 pub use crate::table::{DataNode, LogicTable, TableKind};
 
@@ -136,36 +139,6 @@ pub trait Feature: Room {
 /// The environment of a statement, if a room keeps two apart; what must be known first.
 pub type Found = std::result::Result<Option<Environment>, Need>;
 
-/// Says whether a client's statement may run now.
-pub trait Admission: Send + Sync {
-    /// Asked exactly once for each execution that reaches storage units, by a template as well, before anything is sent
-    /// and before a transaction is opened for it. Never for what is only described or shown, nor for the statements
-    /// that one of several steps is made of. What it counts it keeps itself.
-    ///
-    /// # Errors
-    /// `Refused`, because somebody forbids it.
-    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()>;
-
-    /// What the client is warned of as the statement runs; asked behind every room's `admit`, as often. It is logged, too.
-    fn warnings(&self, _ctx: &Context<'_>, _footprint: &Footprint<'_>) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-/// What a statement is about to touch.
-#[derive(Debug, Clone, Copy)]
-pub struct Footprint<'a> {
-    /// The statement; where it runs by a template, one of its shape, whose values are another's.
-    pub stmt: &'a Statement,
-    /// It changes data or definitions.
-    pub writes: bool,
-    /// The storage units that it goes to, each once; empty where that shows in its steps only.
-    pub units: &'a [UnitName],
-    /// How many targets it has on them: actual tables, and groups of tables that stand together. 0 where that shows in its
-    /// steps only.
-    pub shards: usize,
-}
-
 /// What a room may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
@@ -238,6 +211,8 @@ pub struct SessionView {
     /// The environment of the client's statement that it is or runs for; `None` while that was not asked, or no room keeps two
     /// apart.
     pub environment: Option<Environment>,
+    /// Storage units whose circuit is open: what others can answer is not sent there. `None` where there is none.
+    pub shut: Option<Arc<[UnitName]>>,
     /// Its temporary tables, if it has any or is about to make one.
     pub temporaries: Option<Arc<crate::temporary::Temporaries>>,
     /// Session variables that were set: lower-cased name, and the value's text as SQL. In the order they were last set.

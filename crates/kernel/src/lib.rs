@@ -2,6 +2,7 @@
 
 pub mod actual;
 pub mod administration;
+pub mod admission;
 pub mod algorithm;
 pub mod alone;
 pub mod backend;
@@ -9,6 +10,7 @@ pub mod catalog;
 pub mod cells;
 pub mod changes;
 pub mod channel;
+pub mod circuit;
 pub mod clock;
 pub mod column;
 pub mod counters;

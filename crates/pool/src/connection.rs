@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use pando_kernel::{Backend, Connector, Execution};
 
+use crate::circuit::Trial;
 use crate::definitions::{Defining, relied_on};
 use crate::leash::Leash;
 use crate::live::{Gone, Live, clean};
@@ -65,6 +66,14 @@ impl Connection {
     pub(crate) fn lent(mut slot: Slot, live: Box<Live>) -> Self {
         slot.live = Some(live);
         Self { slot, fate: Fate::Return, defining: None, relied_on: None, dress: None, gone: Gone }
+    }
+
+    /// The statement for which it was taken is counted from before that.
+    pub(crate) fn tries(mut self, trial: Option<Trial>) -> Self {
+        if let Some(live) = &mut self.slot.live {
+            live.backend.tries(trial);
+        }
+        self
     }
 
     /// The storage unit's name.
@@ -182,6 +191,7 @@ impl DerefMut for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         let Some(mut live) = self.slot.live.take() else { return };
+        live.backend.tries(None);
         let mut slot = self.slot.leave();
         let Some(shared) = slot.shared() else { return };
         let condition = live.backend.condition();

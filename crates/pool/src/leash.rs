@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use pando_kernel::backend::Condition;
+use pando_kernel::circuit::is_failure;
 use pando_kernel::session::TransactionState;
 use pando_kernel::{
     Backend, CancelToken, CopyInput, Error, ErrorKind, Event, Execution, Result, Whole,
 };
 
+use crate::circuit::{Circuit, Trial};
 use crate::fence::Fence;
 
 /// Lets others give a connection up while its borrower waits for the server. Clones belong to the same connection.
@@ -80,12 +82,55 @@ pub(crate) struct Leashed {
     leash: Leash,
     given_up: bool,
     fence: Arc<Fence>,
+    circuit: Arc<Circuit>,
+    /// What is counted of the statement under way.
+    trial: Option<Trial>,
 }
 
 impl Leashed {
-    pub(crate) fn new(backend: Box<dyn Backend>, leash: Leash, fence: Arc<Fence>) -> Self {
+    pub(crate) fn new(
+        backend: Box<dyn Backend>,
+        leash: Leash,
+        fence: Arc<Fence>,
+        circuit: Arc<Circuit>,
+    ) -> Self {
         fence.admit(&leash);
-        Self { backend, leash, given_up: false, fence }
+        Self { backend, leash, given_up: false, fence, circuit, trial: None }
+    }
+
+    /// The statement for which it was taken is counted from before that.
+    pub(crate) fn tries(&mut self, trial: Option<Trial>) {
+        self.trial = trial;
+    }
+
+    /// A statement begins: it is counted, but for what the pool itself has to say.
+    fn begins(&mut self, execution: &Execution) {
+        match execution {
+            Execution::Text(_)
+            | Execution::Aside(_)
+            | Execution::Lifted { .. }
+            | Execution::Prepared { .. }
+            | Execution::Describe { .. } => {
+                if self.trial.is_none() {
+                    self.trial = self.circuit.begin_held();
+                }
+            }
+            Execution::Reset | Execution::Scrub | Execution::Ping => {}
+        }
+    }
+
+    /// Its server has said something while so many statements were under way: of the last of them, or that nothing more
+    /// is to be expected.
+    fn hears<T>(&mut self, outstanding: usize, told: &Result<T>) {
+        let is_end = outstanding <= 1 || told.as_ref().is_err_and(is_failure);
+        if is_end && let Some(trial) = self.trial.take() {
+            trial.ends(told.as_ref());
+        }
+    }
+
+    /// Statements under way, where one of them is counted.
+    fn outstanding(&self) -> usize {
+        if self.trial.is_some() { self.backend.condition().outstanding } else { 0 }
     }
 
     /// The way to end a wait for it from elsewhere.
@@ -107,6 +152,9 @@ impl Leashed {
             self.given_up = self.leash.poll(cx).is_ready();
             // Only now, as the fence wakes whom the leash knows.
             if let Some(error) = self.ended() {
+                if let Some(trial) = self.trial.take() {
+                    trial.fails();
+                }
                 return Poll::Ready(Err(error));
             }
         }
@@ -120,14 +168,24 @@ fn cancelled() -> Error {
 
 impl Backend for Leashed {
     fn start(&mut self, execution: Execution) -> Result<()> {
-        self.ended().map_or_else(|| self.backend.start(execution), Err)
+        if let Some(error) = self.ended() {
+            return Err(error);
+        }
+        self.begins(&execution);
+        self.backend.start(execution)
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event>> {
         if let Some(error) = self.ended() {
             return Poll::Ready(Err(error));
         }
+        let outstanding = self.outstanding();
         let poll = self.backend.poll_event(cx);
+        if self.trial.is_some()
+            && let Poll::Ready(told) = &poll
+        {
+            self.hears(outstanding, told);
+        }
         self.or_given_up(poll, cx)
     }
 
@@ -135,7 +193,13 @@ impl Backend for Leashed {
         if let Some(error) = self.ended() {
             return Poll::Ready(Err(error));
         }
+        let outstanding = self.outstanding();
         let poll = self.backend.poll_whole(cx);
+        if self.trial.is_some()
+            && let Poll::Ready(told @ (Ok(Some(_)) | Err(_))) = &poll
+        {
+            self.hears(outstanding, told);
+        }
         self.or_given_up(poll, cx)
     }
 

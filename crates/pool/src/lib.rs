@@ -2,6 +2,7 @@
 //!
 //! It knows no runtime but the kernel's seam and may be used from several threads and executors at once. No lock is held across an await.
 
+mod circuit;
 mod connection;
 mod crowd;
 mod definitions;
@@ -17,9 +18,9 @@ mod shared;
 mod slot;
 mod take;
 mod wait;
+mod window;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Result};
@@ -60,7 +61,7 @@ impl Pool {
         runtime: SharedRuntime,
         options: Options,
     ) -> Self {
-        Self { shared: Arc::new(Shared::new(unit.into(), connector, runtime, options)) }
+        Self { shared: Shared::new(unit.into(), connector, runtime, options) }
     }
 
     /// The storage unit's name.

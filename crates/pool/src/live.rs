@@ -11,8 +11,8 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::{Backend, CancelToken, CopyInput, Error, Event, Execution, Result};
 
 use crate::connection::Dress;
-use crate::fence::Fence;
 use crate::leash::{Leash, Leashed};
+use crate::shared::Shared;
 
 /// What the pool remembers of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -49,9 +49,10 @@ impl Live {
         near: Near,
         memory: Memory,
         witness: Witness,
-        fence: &Arc<Fence>,
+        shared: &Shared,
     ) -> Box<Self> {
-        let backend = Leashed::new(backend, Leash::default(), Arc::clone(fence));
+        let (fence, circuit) = (Arc::clone(&shared.fence), Arc::clone(&shared.circuit));
+        let backend = Leashed::new(backend, Leash::default(), fence, circuit);
         Box::new(Self { backend, memory, near, _witness: witness })
     }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::{Connector, Error, ErrorKind, Result};
 
+use crate::circuit::Circuit;
 use crate::crowd;
 use crate::definitions::Definitions;
 use crate::fence::Fence;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) unreachable: AtomicBool,
     pub(crate) fence: Arc<Fence>,
     pub(crate) definitions: Definitions,
+    pub(crate) circuit: Arc<Circuit>,
     state: Mutex<State>,
 }
 
@@ -124,9 +126,10 @@ impl Shared {
         connector: Arc<dyn Connector>,
         runtime: SharedRuntime,
         options: Options,
-    ) -> Self {
-        Self {
+    ) -> Arc<Self> {
+        let shared = Arc::new(Self {
             fence: Arc::new(Fence::new(Arc::clone(&unit))),
+            circuit: Arc::new(Circuit::new(Arc::clone(&unit), Arc::clone(&runtime))),
             unit,
             connector,
             runtime,
@@ -136,7 +139,9 @@ impl Shared {
             unreachable: AtomicBool::new(false),
             definitions: Definitions::default(),
             state: Mutex::new(State::default()),
-        }
+        });
+        shared.circuit.serves(&shared);
+        shared
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
@@ -391,6 +396,22 @@ impl Shared {
     pub(crate) fn end_recovery(&self) {
         let mut state = self.lock();
         state.recovering = state.recovering.saturating_sub(1);
+    }
+
+    /// Tells callers that wait and hold nothing that the storage unit's circuit is open.
+    pub(crate) fn turn_away(&self) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.lock();
+            let (first, others): (VecDeque<_>, VecDeque<_>) =
+                std::mem::take(&mut state.queue).into_iter().partition(|ticket| ticket.is_first);
+            state.queue = others;
+            for ticket in first {
+                let waker = ticket.turn_away();
+                aftermath.wake.push((ticket, waker));
+            }
+        }
+        aftermath.run();
     }
 
     pub(crate) fn condemn(&self, why: &str) {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use pando_kernel::runtime::{BoxFuture, Near, within};
 use pando_kernel::{Backend, Error, ErrorKind, Execution, Result};
 
+use crate::circuit::Trial;
 use crate::connection::Connection;
 use crate::keeper;
 use crate::live::Live;
@@ -21,12 +22,38 @@ const PING_LIMIT: Duration = Duration::from_secs(5);
 
 /// An idle connection that can be lent as it stands; `None` when there is none, or others wait for one.
 pub(crate) fn idle(shared: &Arc<Shared>) -> Result<Option<Connection>> {
+    let trial = shared.circuit.begin()?;
     let Some(slot) = shared.try_idle()? else { return Ok(None) };
     keeper::start(shared);
-    Ok(at_once(shared, slot, shared.runtime.now()).ok())
+    let connection = at_once(shared, slot, shared.runtime.now()).ok();
+    Ok(connection.map(|connection| connection.tries(trial)))
+}
+
+/// A statement wants connections: counted, and refused while the circuit is open. Who ends a transaction is not.
+fn begin(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Option<Trial>> {
+    match turn {
+        Turn::First | Turn::Further(_) => shared.circuit.begin(),
+        Turn::Last => Ok(None),
+    }
 }
 
 pub(crate) async fn one(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Connection> {
+    let trial = begin(shared, turn)?;
+    match one_untried(shared, turn).await {
+        Ok(connection) => Ok(connection.tries(trial)),
+        Err(error) => Err(failed(trial, error)),
+    }
+}
+
+/// What kept a statement from its connection is counted.
+fn failed(trial: Option<Trial>, error: Error) -> Error {
+    if let Some(trial) = trial {
+        trial.ends(Err::<&(), _>(&error));
+    }
+    error
+}
+
+async fn one_untried(shared: &Arc<Shared>, turn: Turn<'_>) -> Result<Connection> {
     let started = shared.runtime.now();
     let (slot, now) = match shared.try_one(turn)? {
         Some(slot) => (slot, started),
@@ -91,6 +118,23 @@ pub(crate) async fn many(
     if count == 0 {
         return Ok(Vec::new());
     }
+    let trial = begin(shared, turn)?;
+    match many_untried(shared, turn, count).await {
+        Ok(mut connections) => {
+            // The others are counted from when something is sent on them.
+            let first = connections.pop().map(|connection| connection.tries(trial));
+            connections.extend(first);
+            Ok(connections)
+        }
+        Err(error) => Err(failed(trial, error)),
+    }
+}
+
+async fn many_untried(
+    shared: &Arc<Shared>,
+    turn: Turn<'_>,
+    count: usize,
+) -> Result<Vec<Connection>> {
     let started = shared.runtime.now();
     loop {
         let slots = wait(shared, turn, count, started).await?;
@@ -239,7 +283,7 @@ pub(crate) async fn open(shared: &Arc<Shared>) -> Result<Box<Live>> {
                 tracing::info!(unit = %shared.unit, "the storage unit is available again");
             }
             let (memory, witness) = shared.memory();
-            return Ok(Live::new(backend, near, memory, witness, &shared.fence));
+            return Ok(Live::new(backend, near, memory, witness, shared));
         }
         Err(error) => unavailable(shared, error),
     };

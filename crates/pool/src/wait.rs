@@ -83,6 +83,7 @@ enum Phase {
     Waiting(Option<Waker>),
     Granted(Vec<Slot>),
     Closed,
+    TurnedAway,
     Over,
 }
 
@@ -112,10 +113,15 @@ impl Ticket {
         self.turn(Phase::Closed)
     }
 
+    /// Tells the caller that the storage unit's circuit is open; returns whom to wake once no lock is held.
+    pub(crate) fn turn_away(&self) -> Option<Waker> {
+        self.turn(Phase::TurnedAway)
+    }
+
     fn turn(&self, next: Phase) -> Option<Waker> {
         match std::mem::replace(&mut *self.lock(), next) {
             Phase::Waiting(waker) => waker,
-            Phase::Granted(_) | Phase::Closed | Phase::Over => None,
+            Phase::Granted(_) | Phase::Closed | Phase::TurnedAway | Phase::Over => None,
         }
     }
 
@@ -147,6 +153,7 @@ impl Future for Wait {
             }
             Phase::Granted(slots) => Poll::Ready(Ok(slots)),
             Phase::Closed => Poll::Ready(Err(self.shared.over())),
+            Phase::TurnedAway => Poll::Ready(Err(self.shared.circuit.refuses())),
             Phase::Over => Poll::Ready(Err(Error::internal("a wait was polled after its end"))),
         }
     }

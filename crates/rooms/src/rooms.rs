@@ -19,6 +19,7 @@ use crate::places::{self, Grouped};
 pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
     pando_audit::ROOM,
+    pando_limit::ROOM,
     pando_sharding::ROOM,
     pando_single::ROOM,
     pando_broadcast::ROOM,

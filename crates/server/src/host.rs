@@ -6,12 +6,12 @@ use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
-use pando_governor::{Cluster, Found, House, Lease, Served, Unsettled};
+use pando_governor::{Cluster, Found, House, Lease, Served, Status, Unsettled};
 use pando_health::Report;
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::LogicTable;
+use pando_kernel::feature::{Gauge, LogicTable};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
-use pando_kernel::{Offer, States, TransactionType, Value, WorkerId};
+use pando_kernel::{Offer, States, TransactionType, Value, WorkerId, circuit};
 
 use crate::files::Pooled;
 use crate::gate::{Gate, Live};
@@ -103,6 +103,7 @@ impl Host {
     fn publish(&self, pools: &mut Pools, served: &Served) -> Result<()> {
         let props = &served.global.props;
         let max = usize::try_from(props.max_connections_size_per_query).unwrap_or(usize::MAX);
+        let is_broken = served.cluster.broken.contains(&*served.own);
         let settings = Settings {
             max_connections_per_query: max.max(1),
             sql_show: props.sql_show,
@@ -110,6 +111,7 @@ impl Host {
             admits: match served.cluster.admitted(&served.own) {
                 pando_governor::Admits::Everything => Admits::Everything,
                 pando_governor::Admits::Reads => Admits::Reads,
+                pando_governor::Admits::Nothing if is_broken => Admits::OutOfWork,
                 pando_governor::Admits::Nothing => Admits::Nothing,
             },
             transaction_type: match served.global.transaction.default_type {
@@ -186,7 +188,16 @@ impl House for Host {
         Ok(())
     }
 
-    fn states(&self, database: &str) -> Vec<Vec<Option<String>>> {
+    fn states(&self, database: &str, of: Status) -> Vec<Vec<Option<String>>> {
+        let limits = || {
+            let live = self.engine.snapshot().database(database).map(|live| live.limits());
+            live.unwrap_or_default()
+        };
+        match of {
+            Status::StorageUnits => {}
+            Status::Limits => return limits().0.iter().map(gauge).collect(),
+            Status::CircuitBreakers => return limits().1.iter().map(circuit).collect(),
+        }
         let served = self.served().clone();
         let said = served.and_then(|served| {
             let own = |known: &&Arc<Database>| known.name.value.eq_ignore_ascii_case(database);
@@ -313,6 +324,22 @@ fn row(report: &Report, said: &States) -> Vec<Option<String>> {
         report.since.map(|since| since.to_string()),
         report.error.clone(),
     ]
+}
+
+/// A row about a limit.
+fn gauge(gauge: &Gauge) -> Vec<Option<String>> {
+    let Gauge { running, waiting, admitted, waited, refused, overran, .. } = gauge;
+    let counted = [running, waiting, admitted, waited, refused, overran];
+    let counted = counted.into_iter().map(|count| Some(count.to_string()));
+    [Some(gauge.rule.clone()), gauge.of.clone()].into_iter().chain(counted).collect()
+}
+
+/// A row about a circuit.
+fn circuit(report: &circuit::Report) -> Vec<Option<String>> {
+    let circuit::Report { unit, state, statements, failed, slow, opened, refused } = report;
+    let counted = [statements, failed, slow, opened, refused];
+    let counted = counted.into_iter().map(|count| Some(count.to_string()));
+    [unit.to_string(), state.word().to_owned()].map(Some).into_iter().chain(counted).collect()
 }
 
 fn is_true(rows: &[Vec<Value>]) -> bool {

@@ -65,13 +65,13 @@ pub fn place(name: &str, members: &[&str]) -> Place {
 ///   other ones, `ds_0: SELECT … / ds_1: SELECT …`. What nobody has claimed is rewritten for `ds_0`
 /// - `=> shown name, 2`: the columns whose cells are told otherwise than they are stored, by label or by place from 1;
 ///   `=> shown as stored` where there is none
-/// - `=> admitted`: it may run now; of a room that is not asked, too
+/// - `=> admitted`: it may run now; of a room that is not asked, too. `=> admitted later`: it waits for its turn
 ///
 /// A line that starts with `#` says what the case is about, one with `@` what the statement meets:
 ///
 /// - `claimed ds_0 ds_1`: another room has sent it there, and `same`, where one of them answers for all
 /// - `hinted ds_0`: a hint sends it there, so that `route` is not asked
-/// - `held ds_0`, `ticket 4`, `user bob`, `transaction`, `written`, `one state`: what the session is at
+/// - `held ds_0`, `shut ds_1`, `ticket 4`, `user bob`, `transaction`, `written`, `one state`: what the session is at
 ///
 /// The scene is made from these lines too, so a test has words of its own.
 ///

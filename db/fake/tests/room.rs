@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pando_fake::room::{Known, Scene, play};
 use pando_kernel::cells::{CellMap, CellTurn};
 use pando_kernel::changes::{Changes, Turn, ValueMap};
-use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
+use pando_kernel::feature::{Admission, Context, Entry, Feature, Footprint, Permits, Room};
 use pando_kernel::merge::Position;
 use pando_kernel::route::{Route, Target};
 use pando_kernel::{Error, Result, Value};
@@ -68,10 +68,10 @@ impl Feature for Marked {
 }
 
 impl Admission for Marked {
-    fn admit(&self, _: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
+    fn admit(&self, _: &Context<'_>, footprint: &Footprint<'_>, _: &mut Permits) -> Result<Entry> {
         match footprint.writes && footprint.units.len() > 1 {
             true => Err(Error::forbidden(30001, "too many units", "delete in one")),
-            false => Ok(()),
+            false => Ok(Entry::Now),
         }
     }
 }

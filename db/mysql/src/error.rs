@@ -109,13 +109,15 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => {
             (1040, b"08004")
         }
+        // What its drivers and frameworks try again, and what leaves the connection alone.
+        ErrorKind::Limited(_) => (1205, b"HY000"),
         ErrorKind::Protocol(_) => (1835, b"HY000"),
         ErrorKind::TooLarge(_) => (1153, b"08S01"),
         // `ER_STACK_OVERRUN_NEED_MORE`: what its parser says of nesting.
         ErrorKind::TooComplex(_) => (1436, b"HY000"),
         ErrorKind::Unavailable { .. } => (1429, b"HY000"),
         ErrorKind::Memory(_) => (1041, b"HY000"),
-        ErrorKind::Cancelled => (1317, b"70100"),
+        ErrorKind::Cancelled | ErrorKind::Overran(_) => (1317, b"70100"),
         ErrorKind::Shutdown => (1053, b"08S01"),
         ErrorKind::TransactionState(_) => (1179, b"25000"),
         ErrorKind::Closed => (1158, b"08S01"),
@@ -165,6 +167,8 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Limited(_)
+        | ErrorKind::Overran(_)
         | ErrorKind::Full { .. }
         | ErrorKind::Memory(_)
         | ErrorKind::TransactionFailed

@@ -56,11 +56,12 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::NegativeCount(_) => "2201W",
         ErrorKind::AccessDenied(_) => "42501",
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
+        ErrorKind::Limited(_) => "53400",
         ErrorKind::Protocol(_) => "08P01",
         ErrorKind::TooLarge(_) => "54000",
         ErrorKind::TooComplex(_) => "54001",
         ErrorKind::Unavailable { .. } => "08006",
-        ErrorKind::Cancelled => "57014",
+        ErrorKind::Cancelled | ErrorKind::Overran(_) => "57014",
         ErrorKind::Memory(_) => "53200",
         ErrorKind::Shutdown => "57P01",
         ErrorKind::TransactionFailed => "25P02",
@@ -217,6 +218,8 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Limited(_)
+        | ErrorKind::Overran(_)
         | ErrorKind::Full { .. }
         | ErrorKind::Memory(_)
         | ErrorKind::Cancelled
@@ -302,6 +305,8 @@ mod tests {
             (ErrorKind::Shutdown, "57P01"),
             (ErrorKind::TransactionFailed, "25P02"),
             (ErrorKind::Cancelled, "57014"),
+            (ErrorKind::Limited("x".into()), "53400"),
+            (ErrorKind::Overran("x".into()), "57014"),
         ] {
             assert_eq!(fields(&Error::new(kind), None).sqlstate, state);
         }

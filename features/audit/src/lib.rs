@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use pando_config::Rules;
 use pando_kernel::error::Result;
-use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
+use pando_kernel::feature::{Admission, Context, Entry, Feature, Footprint, Permits, Room};
 use pando_kernel::grammar::{Field, Form, Key, Named, Presence};
 use pando_kernel::room::Built;
 use pando_kernel::{Around, Offer, RuleGrammar, Shortcut};
@@ -91,7 +91,12 @@ impl Feature for Audit {
 }
 
 impl Admission for Audit {
-    fn admit(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
+    fn admit(
+        &self,
+        ctx: &Context<'_>,
+        footprint: &Footprint<'_>,
+        _: &mut Permits,
+    ) -> Result<Entry> {
         let mut read = properties::Properties::new(ctx, footprint);
         let refusing = self.rules.iter().filter(|rule| rule.action == rule::Action::Error);
         for rule in refusing {
@@ -99,7 +104,7 @@ impl Admission for Audit {
                 return Err(rule.refusal());
             }
         }
-        Ok(())
+        Ok(Entry::Now)
     }
 
     fn warnings(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Vec<String> {

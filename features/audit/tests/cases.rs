@@ -75,7 +75,8 @@ fn said(text: &str) -> (Vec<String>, bool) {
         session: &session,
         source: &pando_fake::Still,
     };
-    let footprint = Footprint { stmt: &stmt, writes: false, units: &[], shards: 0 };
+    let now = std::time::Instant::now();
+    let footprint = Footprint { stmt: &stmt, writes: false, units: &[], shards: 0, now };
     let warnings = room.admission().unwrap().warnings(&ctx, &footprint);
     (warnings, matches!(room.shortcut(&ctx, &stmt), Shortcut::Idle))
 }

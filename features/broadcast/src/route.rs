@@ -52,14 +52,22 @@ pub(crate) fn is_ours(rule: &Rule, table: &visit::Occurrence<'_>) -> bool {
     table.name.parts.last().is_some_and(|name| rule.is_broadcast(&name.key()))
 }
 
-/// The number of a readable place: one the session already speaks to, else one after the other.
+/// The number of a readable place: one the session already speaks to, else one after the other, past those whose
+/// circuit is open.
 pub(crate) fn one(rule: &Rule, ctx: &Context<'_>) -> Option<usize> {
     let is_held = |place: &Place| {
         ctx.session.held.iter().any(|unit| *unit == place.name || place.members.contains(unit))
     };
+    let is_shut = |place: &Place| {
+        let shut = ctx.session.shut.as_ref();
+        shut.is_some_and(|shut| place.members.iter().all(|unit| shut.contains(unit)))
+    };
     let places = &rule.readable;
     let turn = usize::try_from(ctx.session.ticket % places.len().max(1) as u64).unwrap_or(0);
-    places.iter().position(is_held).or_else(|| (turn < places.len()).then_some(turn))
+    let from_turn = || (turn..places.len()).chain(0..turn);
+    let works = |at: &usize| places.get(*at).is_some_and(|place| !is_shut(place));
+    let next = || from_turn().find(works).or_else(|| from_turn().next());
+    places.iter().position(is_held).or_else(next)
 }
 
 /// Another room has claimed the statement. Reading broadcast tables beside its own is fine wherever it goes; changing them is not.

@@ -75,8 +75,18 @@ fn read_unit(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
     }
 }
 
+/// A replica that may be asked, and whose circuit is not open; the primary where there is none.
 fn balanced(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
-    let at = group.balancer.choose(&group.able, ctx.session.ticket, ctx.source);
+    let unbroken: Vec<usize>;
+    let able = match &ctx.session.shut {
+        None => &group.able,
+        Some(shut) => {
+            let is_shut = |at: &usize| group.reads.get(*at).is_some_and(|own| shut.contains(own));
+            unbroken = group.able.iter().copied().filter(|at| !is_shut(at)).collect();
+            &unbroken
+        }
+    };
+    let at = group.balancer.choose(able, ctx.session.ticket, ctx.source);
     match at.and_then(|at| group.reads.get(at)) {
         Some(read) => Ok(read.clone()),
         None => write_unit(group, ctx),

@@ -7,7 +7,7 @@ use pando_columns::{Interest, Reference, StarPlace, Stop, Uses};
 use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Admission, Context, Feature, Footprint, Room};
+use pando_kernel::feature::{Admission, Context, Entry, Feature, Footprint, Permits, Room};
 use pando_kernel::merge::Position;
 use pando_kernel::route::{Need, Route};
 use pando_kernel::{
@@ -253,9 +253,9 @@ impl Feature for Turning {
 }
 
 impl Admission for Turning {
-    fn admit(&self, _: &Context<'_>, _: &Footprint<'_>) -> Result<()> {
+    fn admit(&self, _: &Context<'_>, _: &Footprint<'_>, _: &mut Permits) -> Result<Entry> {
         match self.budget.fetch_sub(1, Ordering::Relaxed) {
-            1.. => Ok(()),
+            1.. => Ok(Entry::Now),
             _ => Err(Error::forbidden(30001, "no more statements are let through", "")),
         }
     }

@@ -16,8 +16,8 @@ pub use name::{Name, Place, Value};
 pub use own::{Given, Own, OwnRule};
 pub use ral::{
     Cache, ClockRule, ComputeNode, FederationRule, GlobalRule, Labelling, Metadata, MetadataSource,
-    Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, TransactionRule, TranslatorRule,
-    Variables,
+    Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, Status, TransactionRule,
+    TranslatorRule, Variables,
 };
 pub use rdl::{Change, Definition, Missing, Rdl, Removal, Scope, Thing};
 pub use rql::{Counted, Detail, Rql, Subject, Usage};

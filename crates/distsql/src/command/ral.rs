@@ -55,8 +55,10 @@ pub enum Ral {
         /// Another database than the session's.
         database: Option<Name>,
     },
-    /// The storage units, and what their last probes told.
-    ShowStorageUnitStates {
+    /// How something stands now.
+    ShowStatus {
+        /// What.
+        of: Status,
         /// Another database than the session's.
         database: Option<Name>,
     },
@@ -346,4 +348,15 @@ pub struct ClockRule {
     pub enabled: bool,
     /// No key twice.
     pub properties: Vec<Property>,
+}
+
+/// What SHOW STATUS FROM tells the state of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The storage units, and what their last probes told.
+    StorageUnits,
+    /// What was counted under the limits.
+    Limits,
+    /// The circuits of the storage units.
+    CircuitBreakers,
 }

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use super::{Like, List, Maybe, MaybeIn, Properties, Text, Truth, from};
 use crate::command::{
     Cache, ClockRule, ComputeNode, FederationRule, GlobalRule, Labelling, Metadata, MetadataSource,
-    Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, TransactionRule, TranslatorRule,
-    Variables,
+    Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, Status, TransactionRule,
+    TranslatorRule, Variables,
 };
 
 impl Display for Ral {
@@ -33,8 +33,13 @@ impl Display for Ral {
                     None => write!(f, "RULES{}", from(database)),
                 }
             }
-            Self::ShowStorageUnitStates { database } => {
-                write!(f, "SHOW STATUS FROM STORAGE UNITS{}", from(database))
+            Self::ShowStatus { of, database } => {
+                let of = match of {
+                    Status::StorageUnits => "STORAGE UNITS",
+                    Status::Limits => "LIMIT RULES",
+                    Status::CircuitBreakers => "CIRCUIT BREAKERS",
+                };
+                write!(f, "SHOW STATUS FROM {of}{}", from(database))
             }
             Self::ShowInDoubt => f.write_str("SHOW IN DOUBT TRANSACTIONS"),
             Self::ShowTransactionStatus => f.write_str("SHOW TRANSACTION STATUS"),

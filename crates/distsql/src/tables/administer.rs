@@ -4,7 +4,7 @@ use crate::build::{
     administer, alter_compute_node, label, resolve, set_node_state, set_read_unit_state,
     set_unit_state, set_variable, show_variables,
 };
-use crate::command::{ComputeNode, Ral};
+use crate::command::{ComputeNode, Ral, Status};
 use crate::entry::{Age, Category, Entry};
 
 pub(super) static ADMINISTER: &[Entry] = &[
@@ -407,7 +407,56 @@ pub(super) static ADMINISTER: &[Entry] = &[
             "SHOW STATUS FROM STORAGE",
             "unexpected end of the statement, expected `UNITS` at line 1, column 25",
         )],
-        build: |p| administer(Ral::ShowStorageUnitStates { database: p.maybe_name("database") }),
+        build: |p| {
+            let database = p.maybe_name("database");
+            administer(Ral::ShowStatus { of: Status::StorageUnits, database })
+        },
+    },
+    Entry {
+        name: "SHOW STATUS FROM LIMIT RULES",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW STATUS FROM LIMIT RULES [FROM database]",
+        columns: &[
+            "name",
+            "counted_of",
+            "running",
+            "waiting",
+            "admitted",
+            "waited",
+            "refused",
+            "ended",
+        ],
+        help: "What this instance has counted under each limit since it began: statements let through, those among them that had to wait, refused ones, and such as were ended for running too long. Pando only.",
+        examples: &["SHOW STATUS FROM LIMIT RULES", "SHOW STATUS FROM LIMIT RULES FROM shop"],
+        wrong: &[(
+            "SHOW STATUS FROM LIMIT",
+            "unexpected end of the statement, expected `RULES` at line 1, column 23",
+        )],
+        build: |p| {
+            let database = p.maybe_name("database");
+            administer(Ral::ShowStatus { of: Status::Limits, database })
+        },
+    },
+    Entry {
+        name: "SHOW STATUS FROM CIRCUIT BREAKERS",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW STATUS FROM CIRCUIT BREAKERS [FROM database]",
+        columns: &["storage_unit", "state", "statements", "failed", "slow", "opened", "refused"],
+        help: "How the circuits of the storage units stand on this instance (CLOSED, OPEN, HALF_OPEN), the statements within their windows, and how often they have opened. Pando only.",
+        examples: &[
+            "SHOW STATUS FROM CIRCUIT BREAKERS",
+            "SHOW STATUS FROM CIRCUIT BREAKERS FROM shop",
+        ],
+        wrong: &[(
+            "SHOW STATUS FROM CIRCUIT",
+            "unexpected end of the statement, expected `BREAKERS` at line 1, column 25",
+        )],
+        build: |p| {
+            let database = p.maybe_name("database");
+            administer(Ral::ShowStatus { of: Status::CircuitBreakers, database })
+        },
     },
     Entry {
         name: "SHOW IN DOUBT TRANSACTIONS",

@@ -8,7 +8,9 @@ use pando_fake::{FakeDialect, FakeRuntime, Reply, STANDARD, Unit};
 use pando_kernel::cells::{CellMap, CellTurn};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
-use pando_kernel::feature::{Admission, Context, Database, Feature, Footprint, Room};
+use pando_kernel::feature::{
+    Admission, Context, Database, Entry, Feature, Footprint, Permits, Room,
+};
 use pando_kernel::merge::Position;
 use pando_kernel::request::Request;
 use pando_kernel::route::{Route, UnitName};
@@ -71,14 +73,14 @@ struct Turned {
 pub(crate) const MOST: usize = 24;
 
 impl Admission for Turned {
-    fn admit(&self, _: &Context<'_>, footprint: &Footprint<'_>) -> Result<()> {
+    fn admit(&self, _: &Context<'_>, footprint: &Footprint<'_>, _: &mut Permits) -> Result<Entry> {
         let mut admitted = self.admitted.lock().expect("the list of executions");
         if admitted.len() >= MOST {
             return Err(Error::forbidden(13200, "the room lets no more statements through", ""));
         }
         let writes = if footprint.writes { "writes" } else { "reads" };
         admitted.push(format!("{writes} {}", footprint.units.join(" ")).trim().to_owned());
-        Ok(())
+        Ok(Entry::Now)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_governor::{
-    Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Unsettled,
+    Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Status, Unsettled,
 };
 use pando_kernel::RuleGrammar;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
@@ -41,7 +41,10 @@ impl House for Quiet {
         Ok(Vec::new())
     }
 
-    fn states(&self, database: &str) -> Vec<Vec<Option<String>>> {
+    fn states(&self, database: &str, of: Status) -> Vec<Vec<Option<String>>> {
+        if of != Status::StorageUnits {
+            return vec![vec![Some(format!("{of:?}"))]];
+        }
         let served = self.served.lock().unwrap();
         let disabled = served.last().map(|served| served.cluster.units.clone()).unwrap_or_default();
         let own = disabled.into_iter().filter(|(own, _)| own == database);

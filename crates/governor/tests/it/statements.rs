@@ -116,6 +116,18 @@ fn of_state() -> Vec<Case> {
             "SHOW STATUS FROM STORAGE UNITS FROM nowhere",
         ),
         case(
+            "SHOW STATUS FROM LIMIT RULES",
+            "SHOW STATUS FROM LIMIT RULES FROM shop",
+            Answers("Limits"),
+            "SHOW STATUS FROM LIMIT RULES FROM nowhere",
+        ),
+        case(
+            "SHOW STATUS FROM CIRCUIT BREAKERS",
+            "SHOW STATUS FROM CIRCUIT BREAKERS",
+            Answers("CircuitBreakers"),
+            "SHOW STATUS FROM CIRCUIT BREAKERS FROM nowhere",
+        ),
+        case(
             "REFRESH DATABASE METADATA",
             "FORCE REFRESH DATABASE METADATA shop",
             Answers(""),

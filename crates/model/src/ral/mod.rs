@@ -42,7 +42,7 @@ impl Model {
             | Ral::SetReadUnitState { .. }
             | Ral::SetStorageUnitState { .. }
             | Ral::ShowReadUnits { .. }
-            | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowStatus { .. }
             | Ral::ShowInDoubt
             | Ral::ShowTransactionStatus
             | Ral::Resolve { .. }
@@ -123,7 +123,7 @@ impl Model {
                 | ComputeNode::Alter { .. },
             )
             | Ral::SetVariable { .. }
-            | Ral::ShowStorageUnitStates { .. }
+            | Ral::ShowStatus { .. }
             | Ral::ShowInDoubt
             | Ral::ShowTransactionStatus
             | Ral::Resolve { .. }

@@ -1,9 +1,10 @@
 //! A statement that a room is asked about, by each of its methods.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use pando_kernel::changes::{Changes, write_literals};
-use pando_kernel::feature::{Context, Database, Footprint, SessionView};
+use pando_kernel::feature::{Context, Database, Entry, Footprint, Permits, SessionView};
 use pando_kernel::merge::Position;
 use pando_kernel::route::{Route, Spread, Target, UnitName, Units};
 use pando_kernel::session::TransactionState;
@@ -71,7 +72,7 @@ impl Asked {
         }
     }
 
-    /// Empty where it may run.
+    /// Empty where it may run at once.
     pub(super) fn admitted(&self) -> String {
         let Some(admission) = self.scene.room.admission() else { return String::new() };
         let units: Vec<UnitName> = match self.targets() {
@@ -79,9 +80,14 @@ impl Asked {
             Ok(targets) => targets.into_iter().map(|target| target.unit).collect(),
         };
         let writes = !visit::written(&self.stmt.kind).is_empty();
-        let footprint = Footprint { stmt: &self.stmt, writes, units: &units, shards: units.len() };
-        let answer = admission.admit(&self.context(), &footprint);
-        answer.map_or_else(|error| failed(&error), |()| String::new())
+        let now = Instant::now();
+        let footprint =
+            Footprint { stmt: &self.stmt, writes, units: &units, shards: units.len(), now };
+        match admission.admit(&self.context(), &footprint, &mut Permits::default()) {
+            Err(error) => failed(&error),
+            Ok(Entry::Now) => String::new(),
+            Ok(Entry::Later(_)) => "later".to_owned(),
+        }
     }
 
     fn context(&self) -> Context<'_> {
@@ -151,6 +157,9 @@ fn session(state: &[&str]) -> Result<SessionView> {
             ("written", _) => session.has_written = true,
             ("one state", _) => session.sees_one_state = true,
             (_, Some(("held", unit))) => session.held.push(unit.into()),
+            (_, Some(("shut", units))) => {
+                session.shut = Some(units.split(' ').map(UnitName::from).collect());
+            }
             (_, Some(("user", user))) => Arc::make_mut(&mut session.facts).user = user.to_owned(),
             (_, Some(("ticket", number))) => {
                 session.ticket = number

@@ -90,7 +90,7 @@ pub(in crate::session) async fn start_bulk(
 ) -> Result<Start> {
     let live = session.place.live()?;
     session.work.refuse_if_failed()?;
-    admission::admit_change(session, &live, stmt)?;
+    admission::admit_change(session, &live, stmt).await?;
     base::refuse_in_base(session, "bulk data")?;
     Box::pin(look::look_at_temporaries(session, &live, stmt)).await?;
     settle::settle_cursors(session).await?;

@@ -1,13 +1,16 @@
 //! What is let through: while the cluster is locked or the instance is out of work, and by the rooms.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Footprint;
+use pando_kernel::feature::{Entry, Footprint, Permits, Waiting};
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Statement;
 
-use crate::plan::Plan;
+use crate::overruns;
+use crate::plan;
 use crate::snapshot::{Admits, LiveDatabase};
 
 use crate::session::Session;
@@ -19,24 +22,30 @@ use crate::session::run::context;
 impl Place {
     /// Refuses what the cluster is locked for, with ShardingSphere's code.
     pub(in crate::session) fn refuse_unadmitted(&self, aim: Aim) -> Result<()> {
-        let (reason, instead) = match self.properties().admits {
+        let (code, reason, instead) = match self.properties().admits {
             Admits::Everything => return Ok(()),
             Admits::Reads if aim == Aim::Reads => return Ok(()),
-            Admits::Reads => ("the cluster is locked for writing", "UNLOCK CLUSTER ends that"),
-            Admits::Nothing => (
-                "this instance or the whole cluster is out of work",
-                "ENABLE COMPUTE NODE or UNLOCK CLUSTER ends that",
+            Admits::Reads => {
+                (17020, "the cluster is locked for writing", "UNLOCK CLUSTER ends that")
+            }
+            Admits::Nothing => {
+                (17020, "the whole cluster is out of work", "UNLOCK CLUSTER ends that")
+            }
+            Admits::OutOfWork => (
+                13010,
+                "this instance is out of work: its circuit was broken by hand",
+                "ENABLE COMPUTE NODE ends that",
             ),
         };
-        Err(Error::forbidden(17020, reason, instead))
+        Err(Error::forbidden(code, reason, instead))
     }
 }
 
-/// Asks once whether a planned statement may run.
+/// Asks once whether a planned statement may run, and waits for its turn.
 ///
 /// # Errors
-/// `Refused`, by the cluster's lock or by a room.
-pub(in crate::session) fn admit(
+/// `Refused`, by the cluster's lock or by a room; `Limited`; `Unavailable` where the circuit of a storage unit is open.
+pub(in crate::session) async fn admit(
     session: &mut Session,
     run: Run<'_>,
     given: &mut Given,
@@ -45,56 +54,106 @@ pub(in crate::session) fn admit(
     if !std::mem::take(&mut given.awaits_admission) {
         return Ok(());
     }
-    ask(session, run.live, run.stmt, Some(run.plan))
+    refuse_shut(session, run)?;
+    let targets = || {
+        let mut units: Vec<UnitName> =
+            run.plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
+        units.sort_unstable();
+        units.dedup();
+        Targets { units, shards: run.plan.units.len() }
+    };
+    pass(session, run.live, run.stmt, &targets).await
 }
 
 /// As [`admit`], of a change that runs in steps or comes as bulk data.
 ///
 /// # Errors
 /// As [`admit`].
-pub(in crate::session) fn admit_change(
+pub(in crate::session) async fn admit_change(
     session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
     session.place.refuse_unadmitted(Aim::Writes)?;
-    ask(session, live, stmt, None)
+    pass(session, live, stmt, &Targets::default).await
 }
 
 /// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
 ///
 /// # Errors
-/// `Refused`, by a room.
-pub(in crate::session) fn admit_by_table(
+/// `Refused`, by a room; `Limited`.
+pub(in crate::session) async fn admit_by_table(
     session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    ask(session, live, stmt, None)
+    pass(session, live, stmt, &Targets::default).await
 }
 
-fn ask(
+/// Refuses what needs a storage unit whose circuit is open, before anything is sent to others. An open transaction goes on
+/// where it stands already.
+fn refuse_shut(session: &Session, run: Run<'_>) -> Result<()> {
+    let Some(shut) = run.live.shut() else { return Ok(()) };
+    let held = session.work.transaction().units();
+    let mut targets = run.plan.units.iter().map(|unit| &unit.target.unit);
+    match targets.find(|unit| shut.contains(unit) && !held.contains(unit)) {
+        Some(unit) => Err(run.live.pool(unit)?.refusal()),
+        None => Ok(()),
+    }
+}
+
+/// Where a statement goes: to which units, each once, sorted, and to how many targets on them.
+#[derive(Default)]
+struct Targets {
+    units: Vec<UnitName>,
+    shards: usize,
+}
+
+/// Finds that out, where anybody asks.
+type Find<'a> = &'a (dyn Fn() -> Targets + Send + Sync);
+
+/// Passes the rooms one after the other. What the statement before has held is given back first.
+async fn pass(
     session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
-    plan: Option<&Plan>,
+    targets: Find<'_>,
 ) -> Result<()> {
     if live.database.features.iter().all(|feature| feature.admission().is_none()) {
-        // Nothing is made for them where nobody asks.
         return Ok(());
     }
-    let units = plan.map(units).unwrap_or_default();
-    let shards = plan.map_or(0, |plan| plan.units.len());
-    let writes = crate::plan::writes(&stmt.kind);
-    let footprint = Footprint { stmt, writes, units: &units, shards };
-    let admissions = || live.database.features.iter().filter_map(|feature| feature.admission());
-    let warnings = context::in_context(session, live, None, |ctx| -> Result<Vec<String>> {
-        for admission in admissions() {
-            admission.admit(ctx, &footprint)?;
+    drop(session.place.handle().holds(Permits::default()));
+    let (mut permits, mut next) = (Permits::default(), 0);
+    while let Some(waiting) =
+        ask(session, live, Asked { stmt, targets, next: &mut next, permits: &mut permits })?
+    {
+        Box::pin(wait(session, waiting, &mut permits)).await?;
+    }
+    warn(session, live, stmt, targets)?;
+    if !permits.is_empty() {
+        if permits.deadline().is_some() {
+            overruns::watch(&session.place.engine().inner);
         }
+        drop(session.place.handle().holds(permits));
+    }
+    Ok(())
+}
+
+/// Tells the client, and the log, what rooms warn of.
+fn warn(
+    session: &mut Session,
+    live: &LiveDatabase,
+    stmt: &Statement,
+    targets: Find<'_>,
+) -> Result<()> {
+    let (writes, now) = (plan::writes(&stmt.kind), session.place.runtime().now());
+    let Targets { units, shards } = targets();
+    let footprint = Footprint { stmt, writes, units: &units, shards, now };
+    let admissions = || live.database.features.iter().filter_map(|feature| feature.admission());
+    let told = context::in_context(session, live, None, |ctx| -> Result<Vec<String>> {
         Ok(admissions().flat_map(|own| own.warnings(ctx, &footprint)).collect())
     })?;
-    for warning in warnings {
+    for warning in told {
         let text = pando_sql::redacted(&stmt.text);
         tracing::warn!(statement = %text, "{warning}");
         warnings::warn(session, &warning);
@@ -102,11 +161,61 @@ fn ask(
     Ok(())
 }
 
-/// The storage units of a plan, each once.
-fn units(plan: &Plan) -> Vec<UnitName> {
-    let mut units: Vec<UnitName> =
-        plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
-    units.sort_unstable();
-    units.dedup();
-    units
+/// What rooms are asked, from the next one on.
+struct Asked<'a> {
+    stmt: &'a Statement,
+    targets: Find<'a>,
+    next: &'a mut usize,
+    permits: &'a mut Permits,
+}
+
+/// Asks rooms until one lets the statement wait; `None` when it has passed all of them.
+fn ask(
+    session: &Session,
+    live: &LiveDatabase,
+    asked: Asked<'_>,
+) -> Result<Option<Box<dyn Waiting>>> {
+    let Asked { stmt, targets, next, permits } = asked;
+    for feature in live.database.features.iter().skip(*next) {
+        *next += 1;
+        // Nothing is made for them where nobody asks.
+        let Some(admission) = feature.admission() else { continue };
+        let now = session.place.runtime().now();
+        let Targets { units, shards } = targets();
+        let footprint =
+            Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units, shards, now };
+        let entry = context::in_context(session, live, None, |ctx| {
+            admission.admit(ctx, &footprint, permits)
+        })?;
+        if let Entry::Later(waiting) = entry {
+            return Ok(Some(waiting));
+        }
+    }
+    Ok(None)
+}
+
+/// Waits until a statement's turn has come, or somebody cancels that.
+async fn wait(
+    session: &mut Session,
+    mut waiting: Box<dyn Waiting>,
+    permits: &mut Permits,
+) -> Result<()> {
+    let (handle, runtime) =
+        (Arc::clone(session.place.handle()), Arc::clone(session.place.runtime()));
+    let mut asks = waiting.ask_again();
+    let mut timer = runtime.sleep(asks.saturating_duration_since(runtime.now()));
+    let turn = poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(turn) = waiting.poll_turn(runtime.now(), permits, cx) {
+                return Poll::Ready(turn);
+            }
+            let is_due = timer.as_mut().poll(cx).is_ready();
+            if !is_due && waiting.ask_again() == asks {
+                return Poll::Pending;
+            }
+            asks = waiting.ask_again();
+            timer = runtime.sleep(asks.saturating_duration_since(runtime.now()));
+        }
+    });
+    handle.taken(turn).await
 }

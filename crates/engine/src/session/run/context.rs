@@ -22,7 +22,7 @@ pub(in crate::session) fn in_context<T>(
     given: Option<&Given>,
     plan: impl FnOnce(&Context<'_>) -> T,
 ) -> T {
-    let (view, catalog) = (view(session, given), session.work.catalog(live));
+    let (view, catalog) = (view(session, live, given), session.work.catalog(live));
     let catalog: &dyn Catalog = catalog.as_ref();
     let meant =
         (!session.meant.is_usual()).then_some(InSchemas { others: catalog, meant: &session.meant });
@@ -47,7 +47,7 @@ pub(in crate::session) fn in_context<T>(
     plan(&ctx)
 }
 
-fn view(session: &Session, given: Option<&Given>) -> SessionView {
+fn view(session: &Session, live: &LiveDatabase, given: Option<&Given>) -> SessionView {
     let is_for_change = given.is_some_and(|given| given.is_for_change);
     let state = session.work.transaction().state();
     SessionView {
@@ -66,6 +66,7 @@ fn view(session: &Session, given: Option<&Given>) -> SessionView {
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         environment: session.work.environment(),
+        shut: live.shut(),
         temporaries: session.temporary.shown(session.place.current()),
         variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),

@@ -20,7 +20,7 @@ pub(in crate::session) async fn run_plan(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    admission::admit(session, run, given)?;
+    admission::admit(session, run, given).await?;
     turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);

@@ -54,7 +54,7 @@ pub(in crate::session) async fn bring(
     let Some(home) = known.first() else { return Ok(None) };
     if let Some(shards) = shards(live, define, &key)? {
         if given.awaits_admission {
-            admission::admit_change(session, live, stmt)?;
+            admission::admit_change(session, live, stmt).await?;
         }
         return spread(session, live, stmt, Shared { name, home, shards }).await.map(Some);
     }

@@ -64,7 +64,7 @@ pub(in crate::session) async fn lock_in_transaction(
     }
     views::expanded(session, stmt, &Given::default()).await?;
     let live = session.place.live()?;
-    admission::admit_by_table(session, &live, stmt)?;
+    admission::admit_by_table(session, &live, stmt).await?;
     let before = Span::new(0, first.span.start).of(&stmt.text);
     let end = u32::try_from(stmt.text.len()).unwrap_or(u32::MAX);
     let behind = Span::new(last.span.end, end).of(&stmt.text);

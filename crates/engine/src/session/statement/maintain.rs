@@ -41,7 +41,7 @@ pub(in crate::session) async fn maintain(session: &mut Session, stmt: &Statement
     session.work.refuse_if_failed()?;
     own_database::refuse_without_database(session, stmt)?;
     let live = session.place.live()?;
-    admission::admit_by_table(session, &live, stmt)?;
+    admission::admit_by_table(session, &live, stmt).await?;
     let messages = matches!(kind, Maintained::Messages { .. });
     if messages && !session.work.is_idle() {
         commit::commit_implicitly(session).await?;

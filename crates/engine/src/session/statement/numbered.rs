@@ -142,7 +142,7 @@ pub(in crate::session) async fn prepared(
         return Ok(None);
     }
     if given.awaits_admission {
-        admission::admit_change(session, live, stmt)?;
+        admission::admit_change(session, live, stmt).await?;
     }
     if is_wanted {
         return with_numbers(session, live, Asking { stmt, given, found, counted }).await;
@@ -215,7 +215,7 @@ pub(in crate::session) async fn set(
         // A shape that comes again must come here again.
         given.learns = false;
         if given.awaits_admission {
-            admission::admit_change(session, live, stmt)?;
+            admission::admit_change(session, live, stmt).await?;
         }
         match set.value {
             Want::Beyond(value) => {

@@ -51,7 +51,7 @@ pub(in crate::session) async fn counted(
     }
     if let Some(set) = plan::computed_set::computed_set(stmt, &calls) {
         if given.awaits_admission {
-            admission::admit_change(session, live, stmt)?;
+            admission::admit_change(session, live, stmt).await?;
         }
         let stmt = set_value::computed(session, live, set).await?;
         let calls = found(session, live, &stmt, None).await?;
@@ -60,7 +60,7 @@ pub(in crate::session) async fn counted(
     }
     settle::settle_cursors(session).await?;
     if given.awaits_admission {
-        admission::admit_change(session, live, stmt)?;
+        admission::admit_change(session, live, stmt).await?;
     }
     if sees_uncounted(session, live, &calls) {
         let renamed = renamed(&calls);

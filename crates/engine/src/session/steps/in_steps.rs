@@ -41,7 +41,7 @@ pub(in crate::session) async fn start_in_steps(
         | Steps::TableLike(_)
         | Steps::FirstRows(_)) => others,
     };
-    admission::admit_change(session, live, stmt)?;
+    admission::admit_change(session, live, stmt).await?;
     base::refuse_in_base(session, "a statement that runs in several steps")?;
     frame::refuse_cut_reads(session, live)?;
     session.work.runs_in_parts();

@@ -40,7 +40,7 @@ pub(in crate::session) async fn start_locked_rows(
     if session.outbox.is_limited() || !may_step(session, live, given, &parts) {
         return on_units::run_merged(session, stmt, given, parts.into_one()?).await;
     }
-    admission::admit_change(session, live, stmt)?;
+    admission::admit_change(session, live, stmt).await?;
     let kept = frame::begin_steps(session, live, stmt).await?;
     let stepped = all_rows(session, live, given, &parts).await;
     frame::end_steps(session, live, kept, stepped).await

@@ -1,8 +1,8 @@
-//! When a session's transaction is ended to break a deadlock.
+//! When others have ended what a session is at: its transaction to break a deadlock, its statement as it ran too long.
 
 use pando_kernel::error::{Error, ErrorKind, Result};
 
-use crate::handle::Manner;
+use crate::handle::{Doom, Manner};
 
 use crate::session::Session;
 use crate::session::connections::locks;
@@ -25,16 +25,32 @@ pub(in crate::session) async fn or_doomed<T>(
     }
 }
 
-/// An error as it is told. That of a statement which was cancelled to break a deadlock is the vendor's own for that,
+/// An error as it is told. That of a statement which ran too long says so. That of one which was cancelled to break a deadlock is the vendor's own for that,
 /// and the whole transaction is undone, as on one server.
 pub(in crate::session) async fn as_told(session: &mut Session, error: Error) -> Error {
     let told = match session.place.handle().doom() {
-        Some(cycle) => Box::pin(give_way(session, error, &cycle)).await,
+        Some(Doom::Deadlock(cycle)) => Box::pin(give_way(session, error, &cycle)).await,
+        Some(Doom::Overran(told)) if is_of_cancel(&error) => {
+            let told = Error::new(ErrorKind::Overran(told.to_string())).caused_by(error);
+            warnings::note_error(session, &told);
+            told
+        }
+        Some(Doom::Overran(_)) => session.place.in_logic_names(error),
         None => session.place.in_logic_names(error),
     };
     // Also what no statement has failed with: the error that its client hears is what a COMMIT is judged by.
     end::fail_with_door(session);
     told
+}
+
+/// Whether it is what a statement fails with that was cancelled: the session's own error, or the server's.
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+/// <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html#error_er_query_interrupted>
+fn is_of_cancel(error: &Error) -> bool {
+    if let ErrorKind::Server(told) = error.kind() {
+        return told.sqlstate == "57014" || told.number == 1317;
+    }
+    matches!(error.kind(), ErrorKind::Cancelled)
 }
 
 async fn give_way(session: &mut Session, error: Error, cycle: &str) -> Error {
