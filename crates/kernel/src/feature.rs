@@ -18,7 +18,7 @@ use crate::table::TableColumn;
 use crate::value::Value;
 use crate::worker::Worker;
 
-pub use crate::catalog::{Catalog, Names, OwnNames, Spellings};
+pub use crate::catalog::{Catalog, Names, OwnNames, Routines, Spellings};
 pub use crate::table::{DataNode, LogicTable, TableKind};
 
 /// What a room is, apart from statements. Every method but the name may be left out.

@@ -14,6 +14,7 @@ mod relations;
 mod sequences;
 mod takes;
 mod transfer;
+mod triggers;
 mod two_phase;
 mod type_name;
 mod undo;

@@ -8,6 +8,7 @@ mod route;
 mod rule;
 mod same;
 mod shortcut;
+mod trigger;
 
 use std::sync::Arc;
 
