@@ -49,10 +49,10 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Option<Found
     let Some(known) = asked.ctx.catalog.routines(&units).triggers else {
         return Ok(Some(Found::Needs(Need::Triggers(units))));
     };
-    // Who has no such function is told so by the servers.
-    let Some(work) = written.work(texts, &known) else { return Ok(None) };
     let judge = Judge { ctx: asked.ctx, table, function: &written.function };
     judge.written(&written)?;
+    // Who has no such function is told so by the servers.
+    let Some(work) = written.work(texts, &known) else { return Ok(None) };
     judge.work(&work, written.fires, written.argument.as_deref())?;
     Ok(None)
 }
