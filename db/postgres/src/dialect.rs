@@ -19,7 +19,7 @@ mod two_phase;
 mod type_name;
 mod undo;
 mod variables;
-mod views;
+pub(crate) mod views;
 mod waits;
 
 use std::fmt::Write as _;

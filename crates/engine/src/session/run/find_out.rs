@@ -298,8 +298,16 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
             rows => rows?,
         };
         for row in rows {
-            let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] =
-                &row[..]
+            let [
+                schema,
+                Value::Text(name),
+                place,
+                Value::Text(text),
+                checks,
+                takes,
+                home,
+                filled @ ..,
+            ] = &row[..]
             else {
                 continue;
             };
@@ -325,6 +333,7 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
                     (true, true) => Taken::Shown,
                 },
                 is_strict,
+                is_materialized: filled.first().is_some_and(holds),
                 home: text_of(home).unwrap_or_default(),
             });
         }
