@@ -12,7 +12,7 @@ use crate::session::statement::instead::Instead;
 use crate::session::statement::{
     administer, channels, constraints, copy, current_of, cursor, database, into_table,
     into_variables, lock_tables, maintain, named, oneself, preview, processlist, reset, set,
-    set_config, set_for, shown_counter, stand, verbs,
+    set_config, set_for, shown_counter, stand, table_of_execute, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -75,6 +75,10 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
         Kind::Define(define) => {
+            let table = Box::pin(table_of_execute::instead(session, stmt, define)).await?;
+            if let Some(other) = table {
+                return Ok(Local::Instead(Box::new(other)));
+            }
             return Box::pin(database::define_database(session, stmt, define)).await.map(local);
         }
         Kind::Prepare { .. }

@@ -40,4 +40,5 @@ pub(in crate::session) mod set_value;
 pub(in crate::session) mod shard_sequences;
 pub(in crate::session) mod shown_counter;
 pub(in crate::session) mod stand;
+pub(in crate::session) mod table_of_execute;
 pub(in crate::session) mod verbs;
