@@ -10,7 +10,7 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, channels, constraints, copy, current_of, cursor, database, into_table,
+    administer, channels, constraints, copy, current_of, cursor, database, end_backend, into_table,
     into_variables, lock_tables, maintain, named, oneself, preview, processlist, reset, set,
     set_config, set_for, shown_counter, stand, table_of_execute, verbs,
 };
@@ -154,6 +154,9 @@ async fn select(session: &mut Session, stmt: &Statement, given: &Given) -> Resul
         return Ok(Local::Answered);
     }
     if let Some(other) = into_table::instead(session, stmt, given)? {
+        return Ok(Local::Instead(Box::new(other)));
+    }
+    if let Some(other) = end_backend::instead(session, stmt, given)? {
         return Ok(Local::Instead(Box::new(other)));
     }
     let is_answered = set_config::set_config(session, stmt, given).await?;

@@ -12,6 +12,7 @@ pub(in crate::session) mod counters;
 pub(in crate::session) mod current_of;
 pub(in crate::session) mod cursor;
 pub(in crate::session) mod database;
+pub(in crate::session) mod end_backend;
 pub(in crate::session) mod expression;
 pub(in crate::session) mod fetch;
 pub(in crate::session) mod inquiry;
