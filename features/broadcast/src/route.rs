@@ -9,7 +9,7 @@ use pando_sql::ast::{CopyDirection, Cursor, Kind, QueryBody, Statement};
 use pando_sql::visit;
 
 use crate::rule::Rule;
-use crate::{passed_over, replicated, same, trigger};
+use crate::{inherits, passed_over, replicated, same, trigger};
 
 pub(crate) fn route(
     rule: &Rule,
@@ -74,6 +74,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     }
     if rule.places.len() > 1 {
         passed_over::beside_others(rule, stmt)?;
+        inherits::check(rule, stmt)?;
     }
     let written = visit::written(&stmt.kind);
     let everywhere = rule.places.len() == 1;
