@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::feature::{Catalog, Names, Routines, Spellings};
 use pando_kernel::oids::{Listing, Oids};
 use pando_kernel::route::UnitName;
 use pando_kernel::views::Views;
-use pando_kernel::{Effectful, LogicColumns};
+use pando_kernel::{Effectful, LogicColumns, Triggers};
 
 use crate::schemas::Schemas;
 
@@ -53,6 +53,9 @@ struct Known {
     names: Arc<Names>,
     /// Whose names these are.
     named: HashSet<UnitName>,
+    triggers: Arc<Triggers>,
+    /// Of which units it is known what triggers run there.
+    triggered: HashSet<UnitName>,
     aggregates: Option<Arc<HashSet<String>>>,
     servers: Option<Arc<HashMap<UnitName, Arc<str>>>>,
     /// Which units may leave checks to the end of a transaction, as far as asked.
@@ -173,6 +176,15 @@ impl UnitCatalog {
             own.constraints.extend(found.constraints);
         }
         known.named.extend(units);
+    }
+
+    /// Remembers what triggers run on these units, unless a definition has changed since `epoch`.
+    pub(crate) fn learn_triggers(&self, epoch: u64, units: Vec<UnitName>, triggers: Triggers) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.epoch == epoch {
+            Arc::make_mut(&mut known.triggers).add(triggers);
+            known.triggered.extend(units);
+        }
     }
 
     /// Remembers the aggregates users have made, unless a definition has changed since `epoch`.
@@ -322,9 +334,11 @@ impl Catalog for UnitCatalog {
         known.numbers.get(unit).cloned()
     }
 
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
+    fn routines(&self, units: &[UnitName]) -> Routines {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.aggregates.clone()
+        let is_told = |unit| known.triggered.contains(unit);
+        let triggers = units.iter().all(is_told).then(|| Arc::clone(&known.triggers));
+        Routines { aggregates: known.aggregates.clone(), triggers }
     }
 
     fn spellings(&self) -> Option<Arc<Spellings>> {
@@ -396,7 +410,7 @@ impl Catalog for AsStored<'_> {
         self.0.numbers(unit)
     }
 
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
-        self.0.aggregates()
+    fn routines(&self, units: &[UnitName]) -> Routines {
+        self.0.routines(units)
     }
 }

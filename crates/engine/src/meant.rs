@@ -1,11 +1,11 @@
 //! What a session's statement means by names of tables, where others mean something else by them: tables of one name
 //! may stand in several schemas.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::feature::{Catalog, Names, Routines, Spellings};
 use pando_kernel::oids::Oids;
 use pando_kernel::route::UnitName;
 use pando_kernel::views::Views;
@@ -150,7 +150,7 @@ impl Catalog for InSchemas<'_> {
         self.others.numbers(unit)
     }
 
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
-        self.others.aggregates()
+    fn routines(&self, units: &[UnitName]) -> Routines {
+        self.others.routines(units)
     }
 }

@@ -1,10 +1,10 @@
 //! What is known of the columns of a session's temporary tables: its own, and for one statement.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pando_kernel::dialect::TableColumn;
-use pando_kernel::feature::{Catalog, Names, Spellings};
+use pando_kernel::feature::{Catalog, Names, Routines, Spellings};
 use pando_kernel::oids::Oids;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Effectful, LogicColumns};
@@ -94,8 +94,8 @@ impl Catalog for Beside<'_> {
         self.others.numbers(unit)
     }
 
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
-        self.others.aggregates()
+    fn routines(&self, units: &[UnitName]) -> Routines {
+        self.others.routines(units)
     }
 }
 

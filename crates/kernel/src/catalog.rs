@@ -9,6 +9,7 @@ use crate::logic::LogicColumns;
 use crate::oids::Oids;
 use crate::route::UnitName;
 use crate::table::TableColumn;
+use crate::triggers::Triggers;
 use crate::views::Views;
 
 /// Tables and columns, as far as they have been read from the storage units. Looking up never waits: what is missing is
@@ -71,10 +72,20 @@ pub trait Catalog: Send + Sync + Debug {
         Some(Arc::default())
     }
 
-    /// The names (lower-cased) of aggregates that users have made; `None` when not read yet.
-    fn aggregates(&self) -> Option<Arc<HashSet<String>>> {
-        Some(Arc::default())
+    /// What was read of routines that users have made; of what triggers run in these storage units, and in others as
+    /// far as known.
+    fn routines(&self, _units: &[UnitName]) -> Routines {
+        Routines { aggregates: Some(Arc::default()), triggers: Some(Arc::default()) }
     }
+}
+
+/// What is known of routines that users have made.
+#[derive(Debug, Clone, Default)]
+pub struct Routines {
+    /// The names (lower-cased) of aggregates; `None` when not read yet.
+    pub aggregates: Option<Arc<HashSet<String>>>,
+    /// What triggers run; `None` when one of the storage units was not read yet.
+    pub triggers: Option<Arc<Triggers>>,
 }
 
 /// By actual table (lower-cased) what its indexes and constraints are called.

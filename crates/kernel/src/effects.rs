@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 
 use crate::route::UnitName;
+use crate::triggers::TriggerTexts;
 use crate::value::Value;
 
 pub use graph::{Graph, Place, Space};
@@ -36,6 +37,11 @@ pub trait Effects: Send + Sync + Debug {
     /// What is run on a connection before a statement that may ask by a function of users' for the key that the session
     /// generated last: the connection has that of somebody else. `None` where there is no way.
     fn key(&self, _last: u64) -> Option<String> {
+        None
+    }
+
+    /// How its servers tell what triggers run; `None` where nobody can tell what a trigger does.
+    fn triggers(&self) -> Option<&dyn TriggerTexts> {
         None
     }
 }

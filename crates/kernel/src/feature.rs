@@ -21,7 +21,7 @@ use crate::worker::Worker;
 pub use crate::admission::{
     Admission, Deadline, Entry, Footprint, Gauge, Lends, Meters, Permit, Permits, Waiting,
 };
-pub use crate::catalog::{Catalog, Names, OwnNames, Spellings};
+pub use crate::catalog::{Catalog, Names, OwnNames, Routines, Spellings};
 pub use crate::table::{DataNode, LogicTable, TableKind};
 
 /// What a room is, apart from statements. Every method but the name may be left out.

@@ -29,6 +29,8 @@ pub struct Probed {
     pub body: String,
     /// Its columns in order, quoted.
     pub columns: Vec<String>,
+    /// Their types as a cast names them, where the family has materialized views.
+    pub types: Vec<String>,
 }
 
 /// How a family's servers tell what table they would make of a query.

@@ -139,6 +139,8 @@ pub enum Need {
     Indexes,
     /// What the indexes and constraints of each table in these storage units are called.
     Names(Vec<UnitName>),
+    /// What triggers run on these storage units.
+    Triggers(Vec<UnitName>),
     /// Which functions are aggregates that users have made.
     Aggregates,
     /// Which names of a storage unit may have effects on its connections.

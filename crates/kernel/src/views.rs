@@ -22,7 +22,7 @@ pub trait ViewTexts: Send + Sync + Debug {
     /// A query for the views of the current database that are not the vendor's own, with rows of seven columns: schema
     /// or NULL, view, 0, definition, whether rows written through it must be shown by it, whether rows can be written
     /// through it (2: only as [`LogicView::is_strict`] says), and the schema or database in which its unqualified
-    /// tables stand. Further rows tell names of columns, where definitions may lack them: the third column is the
+    /// tables stand; an eighth that is true of a materialized view made by [`Refill::query`]. Further rows tell names of columns, where definitions may lack them: the third column is the
     /// place from 1, the fourth the name. Rows without a name say nothing.
     fn query(&self, waits: Waits) -> String;
 
@@ -41,6 +41,25 @@ pub trait ViewTexts: Send + Sync + Debug {
     fn invalid(&self, _database: &str, _view: &str) -> Option<ServerError> {
         None
     }
+
+    /// How materialized views are filled with rows of several storage units; `None` where there are none.
+    fn refill(&self) -> Option<&dyn Refill> {
+        None
+    }
+}
+
+/// How a server is made to fill a materialized view with rows that it is given: it has a part of what the view's query
+/// is over.
+pub trait Refill: Send + Sync + Debug {
+    /// The query that the view is made with: it gives what its connection was given, in columns of these names (quoted)
+    /// and types, and hangs on all that the view's own query is over.
+    fn query(&self, own: &str, columns: &[String], types: &[String]) -> String;
+
+    /// Adds a row in its text form to those that are given; they begin empty.
+    fn push(&self, rows: &mut String, fields: &[Option<&str>]);
+
+    /// Gives rows to a connection, for its transaction at most.
+    fn given(&self, rows: &str) -> String;
 }
 
 /// By its key each view whose rows are those of several actual tables. Others are their servers' own.
@@ -66,6 +85,8 @@ pub struct LogicView {
     /// Its server takes no rows where it shows more than columns of its table, and no changes where it shows
     /// sub-queries about the row.
     pub is_strict: bool,
+    /// Its server has its rows, which it is given anew when it is told to: reading it is reading a table.
+    pub is_materialized: bool,
 }
 
 /// Which changes of rows a server takes through a view.

@@ -14,11 +14,12 @@ mod relations;
 mod sequences;
 mod takes;
 mod transfer;
+mod triggers;
 mod two_phase;
 mod type_name;
 mod undo;
 mod variables;
-mod views;
+pub(crate) mod views;
 mod waits;
 
 use std::fmt::Write as _;

@@ -1,5 +1,6 @@
 //! Broadcast tables: the same rows in every storage unit, so that every join with them stays in one unit.
 
+mod inherits;
 mod listed;
 mod passed_over;
 mod pinned;
@@ -8,6 +9,7 @@ mod route;
 mod rule;
 mod same;
 mod shortcut;
+mod trigger;
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use pando_sql::ast::{CopyDirection, Cursor, Kind, QueryBody, Statement};
 use pando_sql::visit;
 
 use crate::rule::Rule;
-use crate::{passed_over, replicated, same};
+use crate::{inherits, passed_over, replicated, same, trigger};
 
 pub(crate) fn route(
     rule: &Rule,
@@ -25,6 +25,10 @@ pub(crate) fn route(
 }
 
 fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+    if let Some(need) = trigger::replaced(rule, ctx, stmt)? {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
     let named = visit::tables(&stmt.kind);
     if !named.iter().any(|table| is_ours(rule, table)) {
         return Ok(());
@@ -37,7 +41,7 @@ fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) ->
         return Ok(());
     }
     if rule.places.len() > 1 {
-        same::check(ctx, stmt, route)?;
+        same::check(rule, ctx, stmt, route)?;
         if let Route::Needs(_) = route {
             return Ok(());
         }
@@ -78,6 +82,7 @@ fn verify(rule: &Rule, stmt: &Statement, units: &Units) -> Result<()> {
     }
     if rule.places.len() > 1 {
         passed_over::beside_others(rule, stmt)?;
+        inherits::check(rule, stmt)?;
     }
     let written = visit::written(&stmt.kind);
     let everywhere = rule.places.len() == 1;

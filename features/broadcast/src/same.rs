@@ -7,15 +7,16 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
 use pando_sql::ast::{
-    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, QueryBody, Statement,
+    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, ObjectKind, QueryBody, Statement,
 };
 use pando_sql::{Fold, visit};
 
-use crate::passed_over;
 use crate::pinned::{Pinned, pinned};
+use crate::rule::Rule;
+use crate::{passed_over, trigger};
 
 /// Functions and keywords whose value depends on when, where or how often they are evaluated. Lower case.
-const VOLATILE: [&str; 44] = [
+pub(crate) const VOLATILE: [&str; 44] = [
     "clock_timestamp",
     "connection_id",
     "curdate",
@@ -66,8 +67,19 @@ const VOLATILE: [&str; 44] = [
 ///
 /// # Errors
 /// `Refused` with the reason.
-pub(crate) fn check(ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+pub(crate) fn check(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    route: &mut Route,
+) -> Result<()> {
     match &stmt.kind {
+        Kind::Define(define) if define.object == ObjectKind::Trigger => {
+            if let Some(need) = trigger::defined(rule, ctx, stmt, define)? {
+                *route = Route::Needs(need);
+            }
+            Ok(())
+        }
         Kind::Insert(insert) => {
             steady(ctx, &stmt.kind)?;
             let limited = matches!(&insert.source, InsertSource::Query(q) if q.limit.is_some());

@@ -20,7 +20,7 @@ use crate::rule::Rule;
 use crate::scope::{Scope, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{altered, inner, insert, merge, named, twins};
+use crate::{altered, inner, insert, merge, named, trigger, twins};
 
 /// Routes a statement that touches sharded tables; leaves others alone.
 pub(crate) fn route(
@@ -39,6 +39,10 @@ pub(crate) fn route(
             Found::Units(units) => Route::Units(units),
             Found::Needs(need) => Route::Needs(need),
         };
+        return Ok(());
+    }
+    if let Some(need) = trigger::replaced(rule, ctx, stmt)? {
+        *route = Route::Needs(need);
         return Ok(());
     }
     let asked = Asked::new(rule, ctx, stmt);
@@ -299,7 +303,7 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
     let (rule, stmt) = (asked.rule, asked.stmt);
     let forbidden = [
         (
-            !define.renamed_to.is_empty(),
+            !define.renamed_to.is_empty() && define.object != ObjectKind::Trigger,
             "renaming a sharded table",
             "make a table of the new name with a rule of its own, and move the rows with INSERT … SELECT",
         ),
@@ -307,11 +311,6 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
             define.object == ObjectKind::Routine,
             "a routine over a sharded table",
             "let the client send its statements one by one",
-        ),
-        (
-            define.object == ObjectKind::Trigger,
-            "a trigger on a sharded table",
-            "let the client do its work in the same transaction, or make it on each actual table, on the storage units themselves",
         ),
         (define.temporary, "a temporary sharded table", "give it a name that no rule has"),
     ];
@@ -325,6 +324,11 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
             "CREATE TABLE … AS SELECT is not supported",
             "write CREATE TABLE with the columns, then INSERT … SELECT",
         ));
+    }
+    if define.object == ObjectKind::Trigger
+        && let Some(found) = trigger::defined(asked, define)?
+    {
+        return Ok(found);
     }
     altered::keeps_rows(asked, define)?;
     crate::narrow::check(asked, define)?;

@@ -32,10 +32,17 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
         }
         let tables = sharded(rule, &asked.stmt.kind);
         let Some(view) = view else {
-            return match define.materialized || define.temporary {
-                true => Err(unbound(name, &tables)),
-                false => at_home(asked, name, &tables),
-            };
+            if define.temporary || define.materialized && !is_refilled(asked) {
+                return Err(unbound(name, &tables));
+            }
+            if define.materialized && !asked.ctx.session.keeps_time {
+                return Err(Error::spans_shards(
+                    20032,
+                    format!("each shard has a part of the rows of `{}`", name.key()),
+                    "execute the statement by itself",
+                ));
+            }
+            return at_home(asked, name, &tables);
         };
         if !tables.iter().all(|table| rule.are_bound(view, table)) {
             return Err(unbound(name, &tables));
@@ -50,6 +57,12 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
         ));
     }
     everywhere(rule, asked.stmt, Spread::Same).map(Found::Units)
+}
+
+/// Whether servers can be given the rows of materialized views.
+fn is_refilled(asked: &Asked<'_>) -> bool {
+    let texts = asked.ctx.dialect.views();
+    texts.is_some_and(|texts| texts.refill().is_some()) && !asked.ctx.database.turns_columns()
 }
 
 /// A view that no rule speaks of: on one storage unit that has a node of each of its sharded tables, and all others.

@@ -235,7 +235,9 @@ fn made_of_parts(stmt: &Statement, named: &Named) -> Error {
             return Error::unsupported(
                 20101,
                 format!("`{name}` would be a partition of one part of a sharded table only"),
-                "let the rule have more shards, or define partitions of each actual table on the storage units",
+                format!(
+                    "configure `{name}` as a sharded table with the same algorithms and as many data nodes, bound to the other, or let the rule have more shards"
+                ),
             );
         }
         if text.contains("references") {

@@ -27,6 +27,11 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
+        modules: &["dialect/triggers"],
+        why: "its triggers run functions, whose sources tell what they do on a part of a table",
+    },
+    Own {
+        family: "postgres",
         modules: &["auth/md5", "auth/scram", "auth/verifiers"],
         why: "each of its methods is an exchange of its own",
     },

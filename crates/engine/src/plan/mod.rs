@@ -63,14 +63,14 @@ pub(crate) use steps::move_rows::{Change, MoveRows, move_rows};
 pub(crate) use steps::server_calls::{ServerArgument, ServerCall};
 pub(crate) use steps::table_of_query::{Rows, over_nothing, probing_unit};
 pub use steps::{
-    ChosenRows, FirstRows, InSteps, InsertSelect, LockedRows, MovedTable, ServerCalls, Steps,
-    TableLike, TableOfQuery,
+    ChosenRows, FirstRows, InSteps, InsertSelect, LockedRows, MovedTable, Refilled, ServerCalls,
+    Steps, TableLike, TableOfQuery,
 };
-use steps::{chosen_rows, in_turn};
+use steps::{chosen_rows, in_turn, refill};
 pub(crate) use template::one::with_text;
 pub use template::one::{Fit, Template};
 pub use template::parameterize::lifted::{Chance, Lifted};
-pub(crate) use views::{Expanded, Stored, are_possible, expanded, of_view, told};
+pub(crate) use views::{Expanded, Stored, are_possible, expanded, materialized, of_view, told};
 
 /// Plans a statement.
 ///
@@ -88,6 +88,9 @@ fn settled(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
                 Err(refusal) => return in_steps(ctx, stmt, refusal),
             };
             missing::is_spelled(ctx, stmt)?;
+            if let Some(planned) = refill::planned(ctx, stmt)? {
+                return Ok(planned);
+            }
             let planned = planned(ctx, stmt, purpose)
                 .and_then(|planned| special::sequence_homes::at_home(ctx, stmt, planned))
                 .or_else(|error| in_steps(ctx, stmt, error))

@@ -39,7 +39,7 @@ impl QueryTables for MySql {
         let (_, body) = text
             .split_once(" (")
             .ok_or_else(|| Error::internal("a table's definition has another shape"))?;
-        Ok(Probed { body: format!("({body}"), columns: names(body) })
+        Ok(Probed { body: format!("({body}"), columns: names(body), types: Vec::new() })
     }
 
     fn definitions(&self) -> &dyn Definitions {

@@ -9,6 +9,7 @@ use pando_kernel::oids::Others;
 use pando_kernel::presentation::View;
 
 use crate::dialect::Postgres;
+use crate::dialect::views::OWN_QUERY;
 use crate::types;
 
 const FIRST_USER: u64 = types::FIRST_OWN as u64;
@@ -174,14 +175,20 @@ impl<'a> Names<'a> {
             "(SELECT pg_catalog.string_agg(coalesce((SELECT CASE WHEN n.n = t.n THEN t.w ELSE pg_catalog.quote_ident(n.n) END \
              FROM (SELECT {} {}) n(n)), t.w), '' ORDER BY t.o) AS {} FROM (SELECT r.w[1] AS w, r.o, \
              CASE WHEN pg_catalog.left(r.w[1], 1) = '\"' THEN pg_catalog.replace(pg_catalog.btrim(r.w[1], '\"'), '\"\"', '\"') \
-             ELSE r.w[1] END AS n FROM pg_catalog.regexp_matches((",
+             ELSE r.w[1] END AS n FROM pg_catalog.regexp_matches(pg_catalog.regexp_replace((",
             renamed("t.n", "p"),
             self.longest("t.n", "SELECT t.n UNION ALL "),
             Postgres.quote(label),
         );
         // A literal is a value, whatever stands in it, unless it is a name: `nextval('t_0_id_seq'::regclass)`.
         let words = "(?!''::regclass)''(?:[^'']|'''')*''(?!::regclass)|\"(?:[^\"]|\"\")*\"|[[:alnum:]_$]+|[^[:alnum:]_$''\"]+|''|\"";
-        let behind = format!(")::pg_catalog.text, '{words}', 'g') WITH ORDINALITY r(w, o)) t)");
+        // A materialized view over sharded tables is told by its own query.
+        let own = format!(
+            "^[[:space:]]*SELECT (?:(?!FROM [(] ).)*FROM [(] (.*)[)] {OWN_QUERY}[[:space:]]+WHERE false[[:space:]]+UNION ALL[[:space:]].*$"
+        );
+        let behind = format!(
+            ")::pg_catalog.text, '{own}', ' ' || pg_catalog.chr(92) || '1;'), '{words}', 'g') WITH ORDINALITY r(w, o)) t)"
+        );
         Around { before, behind }
     }
 

@@ -244,7 +244,6 @@ const RELATIONS: &[Relation] = &[
             "view_table_usage",
             "view_column_usage",
             "column_column_usage",
-            "triggered_update_columns",
         ],
         &[("table_name", OF_TABLE_SCHEMA), ("column_default", Role::Definition)],
     ),
@@ -266,7 +265,10 @@ const RELATIONS: &[Relation] = &[
         &["referential_constraints"],
         &[("constraint_name", Role::Part), ("unique_constraint_name", Role::Part)],
     ),
-    information(&["triggers"], &[("event_object_table", Role::Table("event_object_schema"))]),
+    information(
+        &["triggers", "triggered_update_columns"],
+        &[("event_object_table", Role::Table("event_object_schema"))],
+    ),
     information(&["element_types"], &[("object_name", Role::Table("object_schema"))]),
     information(&["sequences"], &[("sequence_name", Role::Sequence("sequence_schema"))]),
     Relation {

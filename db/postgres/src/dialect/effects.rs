@@ -6,9 +6,10 @@ mod body;
 use std::sync::LazyLock;
 
 use pando_kernel::effects::{Effectful, Effects, Graph, Leaves, Place, Space};
+use pando_kernel::triggers::TriggerTexts;
 use pando_kernel::value::Value;
 
-use self::body::Language;
+pub(super) use self::body::{Language, UNCALLED, judged};
 use super::Postgres;
 
 /// The vendor's functions that change nothing of a session and run no statements that they are given as text, of all
@@ -52,7 +53,7 @@ const GIVING_ROWS: &[&str] = &[
 ];
 
 /// Functions of sequences, which nothing else says to be known.
-const OWN: [&str; 4] = ["currval", "lastval", "nextval", "setval"];
+pub(super) const OWN: [&str; 4] = ["currval", "lastval", "nextval", "setval"];
 
 /// Rows of four texts: what it is, and what of the others it needs. Numbers up to 16383 are those of what every server
 /// is made with.
@@ -197,7 +198,7 @@ impl Found {
                     "plpgsql" => Language::PlPgSql,
                     _ => Language::Other,
                 };
-                let (leaves, text) = body::judged(language, source);
+                let (leaves, text) = judged(language, source);
                 self.0.leaves(routine, leaves);
                 self.0.says(routine, text);
             }
@@ -249,7 +250,7 @@ impl Found {
     }
 }
 
-fn is_harmless(function: &str) -> bool {
+pub(super) fn is_harmless(function: &str) -> bool {
     HARMLESS.binary_search(&function).is_ok()
 }
 
@@ -275,6 +276,10 @@ impl Effects for Postgres {
 
     fn is_harmless(&self, function: &str) -> bool {
         is_harmless(function)
+    }
+
+    fn triggers(&self) -> Option<&dyn TriggerTexts> {
+        Some(self)
     }
 
     /// What is not known to be a server's own may be a user's that returns a set.

@@ -27,7 +27,7 @@ impl QueryTables for Postgres {
     }
 
     fn probed(&self, wanted: &Wanted<'_>, rows: &[Vec<Value>]) -> Result<Probed> {
-        let (mut elements, mut columns) = (Vec::new(), Vec::new());
+        let (mut elements, mut columns, mut types) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
             let column = self.read_column(row)?;
             let name = self.quote(&column.name);
@@ -35,11 +35,13 @@ impl QueryTables for Postgres {
                 "" => String::new(),
                 own => format!(" COLLATE {own}"),
             };
-            elements.push(format!("{name} {}{collate}", column.type_name));
+            let own = format!("{}{collate}", column.type_name);
+            elements.push(format!("{name} {own}"));
+            types.push(own);
             columns.push(name);
         }
         let body = format!("({}) {}", elements.join(", "), wanted.options.trim());
-        Ok(Probed { body: body.trim_end().to_owned(), columns })
+        Ok(Probed { body: body.trim_end().to_owned(), columns, types })
     }
 
     fn definitions(&self) -> &dyn Definitions {

@@ -37,7 +37,9 @@ pub(in crate::plan) fn unknown(ctx: &Context<'_>, kind: &Kind) -> Result<Option<
     if called.is_empty() {
         return Ok(None);
     }
-    let Some(made) = ctx.catalog.aggregates() else { return Ok(Some(Need::Aggregates)) };
+    let Some(made) = ctx.catalog.routines(&[]).aggregates else {
+        return Ok(Some(Need::Aggregates));
+    };
     match called.iter().find(|name| made.contains(*name)) {
         Some(name) => Err(refused(&format!("the aggregate `{name}`"))),
         None => Ok(None),

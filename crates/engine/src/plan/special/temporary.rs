@@ -8,7 +8,7 @@ use pando_kernel::feature::{Context, LogicTable, TableKind};
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_kernel::temporary::is_temporary;
 use pando_sql::Edits;
-use pando_sql::ast::{DefineAction, Kind, ObjectName, Statement};
+use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, ObjectName, Statement};
 use pando_sql::visit;
 
 use crate::plan::about::writer_of;
@@ -175,7 +175,9 @@ fn others<'a>(
     own: Option<&'a Temporaries>,
 ) -> impl Iterator<Item = &'a ObjectName> {
     let made = match &stmt.kind {
-        Kind::Define(define) if is_temporary(define) => define.names.as_slice(),
+        Kind::Define(define) if is_temporary(define) || makes_view(define) => {
+            define.names.as_slice()
+        }
         Kind::Define(define) => define.renamed_to.as_slice(),
         _ => &[],
     };
@@ -190,6 +192,11 @@ fn others<'a>(
         let is_made = made.iter().any(|own| own.span == name.span);
         !is_made && own.is_none_or(|own| !own.is_one(name)) && !is_vendors(name)
     })
+}
+
+/// A view over temporary tables is a temporary one, whatever its definition says.
+fn makes_view(define: &Define) -> bool {
+    define.object == ObjectKind::View && define.action == DefineAction::Create
 }
 
 /// The units where a table of this key is a part of a sharded one.

@@ -5,6 +5,7 @@ pub(in crate::plan) mod first_rows;
 pub(in crate::plan) mod insert_select;
 pub(in crate::plan) mod locked_rows;
 pub(in crate::plan) mod move_rows;
+pub(in crate::plan) mod refill;
 pub(in crate::plan) mod server_calls;
 pub(in crate::plan) mod table_like;
 pub(in crate::plan) mod table_of_query;
@@ -21,6 +22,7 @@ pub use first_rows::FirstRows;
 pub use insert_select::InsertSelect;
 pub use locked_rows::LockedRows;
 pub use move_rows::MovedTable;
+pub use refill::Refilled;
 pub use server_calls::ServerCalls;
 pub use table_like::TableLike;
 pub use table_of_query::TableOfQuery;
@@ -42,6 +44,8 @@ pub enum Steps {
     LockedRows(Box<LockedRows>),
     /// What table a query makes is asked first, then it is made and its rows are written.
     TableOfQuery(Box<TableOfQuery>),
+    /// The rows of a materialized view's query are read, and its server is given them.
+    Refill(Refilled),
     /// How the other table is defined is asked first, then the new one is defined so.
     TableLike(TableLike),
 }

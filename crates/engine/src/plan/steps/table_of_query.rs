@@ -40,6 +40,8 @@ pub struct TableOfQuery {
     pub(crate) rows: Rows,
     /// Its session alone has it.
     pub(crate) is_temporary: bool,
+    /// What is made is a materialized view.
+    pub(crate) is_materialized: bool,
 }
 
 /// What becomes of a query's rows.
@@ -72,6 +74,7 @@ pub(in crate::plan) fn take_apart(
     };
     let [name] = &define.names[..] else { return Ok(Ok(None)) };
     refuse_references(define)?;
+    refuse_labels(define)?;
     let exists = match define.conditional {
         true => match found(ctx, stmt, define)? {
             Err(need) => return Ok(Err(need)),
@@ -113,6 +116,7 @@ pub(in crate::plan) fn take_apart(
         },
         rows,
         is_temporary: pando_kernel::temporary::is_temporary(define),
+        is_materialized: define.materialized,
     })))
 }
 
@@ -157,10 +161,11 @@ fn selected(query: &Query, items: &mut Vec<Span>) {
     items.extend(selects.iter().map(|select| select.items_span));
 }
 
-/// A table that is to be made of a query, and the query.
+/// A table, or materialized view, that is to be made of a query, and the query.
 pub(in crate::plan) fn made_of_query(stmt: &Statement) -> Option<(&Define, &Query)> {
     let Kind::Define(define) = &stmt.kind else { return None };
-    let is_one = define.action == DefineAction::Create && define.object == ObjectKind::Table;
+    let is_one = define.action == DefineAction::Create
+        && (define.object == ObjectKind::Table || define.materialized);
     define.query.as_deref().filter(|_| is_one).map(|query| (&**define, query))
 }
 
@@ -188,6 +193,18 @@ fn refuse_references(define: &Define) -> Result<()> {
         30001,
         "CREATE TABLE … AS SELECT with a key to another table is not supported over several shards",
         "add the key with ALTER TABLE",
+    ))
+}
+
+/// The query that a materialized view is told to have has to name its columns.
+fn refuse_labels(define: &Define) -> Result<()> {
+    if !define.materialized || define.view_columns.is_empty() {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        30001,
+        "a list of names for the columns of a materialized view over sharded tables is not supported",
+        "name the columns in its query: SELECT a AS b",
     ))
 }
 

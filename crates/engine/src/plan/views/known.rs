@@ -14,26 +14,45 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// The view that is meant by a name, unless a temporary table hides it.
+    /// The view that is meant by a name, and stands for its query.
     pub(super) fn view(&self, name: &ObjectName) -> Option<&'a LogicView> {
-        let view = self.views.get(&name.key())?;
-        let temporaries = self.ctx.session.temporaries.as_deref();
-        if temporaries.is_some_and(|own| own.is_one(name)) {
-            return None;
-        }
-        match (&name.parts[..], &view.schema) {
-            // Of several that are called so, each is refused.
-            ([.., schema, _], Some(own)) => {
-                (schema.value == *own || view.query.is_err()).then_some(view)
-            }
-            ([database, _], None) => {
-                let own = &self.ctx.database.name;
-                database.value.eq_ignore_ascii_case(own).then_some(view)
-            }
-            ([_], _) => view.is_found.then_some(view),
-            _ => None,
-        }
+        meant(self.ctx, self.views, name).filter(|view| !view.is_materialized)
     }
+}
+
+/// The view that is meant by a name, materialized or not, unless a temporary table hides it.
+fn meant<'a>(ctx: &Context<'_>, views: &'a Views, name: &ObjectName) -> Option<&'a LogicView> {
+    let view = views.get(&name.key())?;
+    let temporaries = ctx.session.temporaries.as_deref();
+    if temporaries.is_some_and(|own| own.is_one(name)) {
+        return None;
+    }
+    match (&name.parts[..], &view.schema) {
+        // Of several that are called so, each is refused.
+        ([.., schema, _], Some(own)) => {
+            (schema.value == *own || view.query.is_err()).then_some(view)
+        }
+        ([database, _], None) => {
+            let own = &ctx.database.name;
+            database.value.eq_ignore_ascii_case(own).then_some(view)
+        }
+        ([_], _) => view.is_found.then_some(view),
+        _ => None,
+    }
+}
+
+/// The materialized view over several actual tables that is meant by a name.
+pub(crate) fn materialized<'a>(
+    ctx: &Context<'_>,
+    views: &'a Views,
+    name: &ObjectName,
+) -> Option<&'a LogicView> {
+    meant(ctx, views, name).filter(|view| view.is_materialized)
+}
+
+/// Whether a name means a view over several actual tables that stands for its query.
+pub(crate) fn stands_for_query(ctx: &Context<'_>, views: &Views, name: &ObjectName) -> bool {
+    meant(ctx, views, name).is_some_and(|view| !view.is_materialized)
 }
 
 /// Whether a table that no rule speaks of may be a view over several actual tables.

@@ -9,5 +9,6 @@ mod narrow;
 mod statement;
 mod stored;
 
+pub(crate) use known::{materialized, stands_for_query};
 pub(crate) use statement::{Expanded, expanded, of_view};
 pub(crate) use stored::{Stored, are_possible, told};

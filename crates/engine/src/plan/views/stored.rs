@@ -32,6 +32,7 @@ pub(crate) struct Stored {
     pub(crate) changes: Taken,
     /// As [`LogicView::is_strict`].
     pub(crate) is_strict: bool,
+    pub(crate) is_materialized: bool,
     /// Where its unqualified tables stand: a schema, or the database.
     pub(crate) home: String,
 }
@@ -60,8 +61,18 @@ pub(crate) fn told(database: &Database, found: Vec<Stored>) -> Views {
     let mut split: HashSet<(UnitName, String)> = HashSet::new();
     loop {
         let further = read.iter().filter(|view| {
-            let is_over =
-                |name: &String| split.contains(&(Arc::clone(&view.stored.unit), name.clone()));
+            // The rows of a materialized one are in one place.
+            let is_filled = |place: &(UnitName, String)| {
+                read.iter().any(|other| {
+                    other.stored.is_materialized
+                        && other.stored.unit == place.0
+                        && other.key == place.1
+                })
+            };
+            let is_over = |name: &String| {
+                let place = (Arc::clone(&view.stored.unit), name.clone());
+                split.contains(&place) && !is_filled(&place)
+            };
             view.is_split || view.names.iter().any(is_over)
         });
         let keys: Vec<_> =
@@ -238,6 +249,7 @@ impl Read {
             own,
             changes: stored.changes,
             is_strict: stored.is_strict,
+            is_materialized: stored.is_materialized,
         }
     }
 }
@@ -436,6 +448,7 @@ mod tests {
             columns: Vec::new(),
             changes: Taken::Any,
             is_strict: false,
+            is_materialized: false,
             home: "db".into(),
         }
     }

@@ -9,7 +9,7 @@ use pando_kernel::feature::{Catalog, Context, Names, Spellings};
 use pando_kernel::route::{Need, UnitName};
 use pando_kernel::runtime::{LONG, Runtime, aside};
 use pando_kernel::views::{Taken, Views, Waits};
-use pando_kernel::{Attribute, Effectful, Effects, LogicColumns, Value};
+use pando_kernel::{Attribute, Effectful, Effects, LogicColumns, Triggers, Value};
 use pando_sql::ast::{Kind, Statement};
 use pando_sql::visit;
 
@@ -46,6 +46,7 @@ pub(in crate::session) async fn find_out(
         Need::Columns(table) => learn_columns(session, live, table).await,
         Need::Indexes => learn_indexes(session, live).await,
         Need::Names(units) => learn_names(session, live, units).await,
+        Need::Triggers(units) => learn_triggers(session, live, units).await,
         Need::Aggregates => learn_aggregates(session, live).await,
         Need::Oids(unit) => oids::find_out_of(session, live, &unit, Patience::Long).await,
         Need::Effects(unit) => learn_effects(session, live, &unit).await.map(drop),
@@ -141,6 +142,26 @@ async fn learn_names(
         }
     }
     session.work.catalog(live).learn_names(epoch, units, names);
+    Ok(())
+}
+
+/// Asks those that take the units' writes, and so sees what the session's own transaction has made there.
+async fn learn_triggers(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    units: Vec<UnitName>,
+) -> Result<()> {
+    let epoch = session.work.catalog(live).epoch();
+    let mut triggers = Triggers::default();
+    if let Some(texts) = live.database.dialect.effects().and_then(Effects::triggers) {
+        let writers: BTreeSet<UnitName> =
+            units.iter().map(|unit| plan::writer_of(&live.database, Arc::clone(unit))).collect();
+        for unit in &writers {
+            let rows = ask::ask(session, live, unit, texts.triggers_query()).await?;
+            triggers.add(texts.read_triggers(&rows));
+        }
+    }
+    session.work.catalog(live).learn_triggers(epoch, units, triggers);
     Ok(())
 }
 
@@ -279,8 +300,16 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
             rows => rows?,
         };
         for row in rows {
-            let [schema, Value::Text(name), place, Value::Text(text), checks, takes, home] =
-                &row[..]
+            let [
+                schema,
+                Value::Text(name),
+                place,
+                Value::Text(text),
+                checks,
+                takes,
+                home,
+                filled @ ..,
+            ] = &row[..]
             else {
                 continue;
             };
@@ -306,6 +335,7 @@ async fn read_views(session: &mut Session, live: &Arc<LiveDatabase>) -> Result<V
                     (true, true) => Taken::Shown,
                 },
                 is_strict,
+                is_materialized: filled.first().is_some_and(holds),
                 home: text_of(home).unwrap_or_default(),
             });
         }

@@ -51,6 +51,7 @@ pub(in crate::session) async fn run_as_one(
             | Steps::ChosenRows(_)
             | Steps::FirstRows(_)
             | Steps::TableOfQuery(_)
+            | Steps::Refill(_)
             | Steps::TableLike(_)
             | Steps::ServerCalls(_) => Err(found.refusal),
         },

@@ -10,9 +10,9 @@ use crate::session::given::Given;
 use crate::session::reply::made;
 use crate::session::statement::instead::Instead;
 use crate::session::statement::{
-    administer, channels, constraints, copy, current_of, cursor, database, into_table,
+    administer, channels, constraints, copy, current_of, cursor, database, end_backend, into_table,
     into_variables, lock_tables, maintain, named, oneself, preview, processlist, reset, set,
-    set_config, set_for, shown_counter, stand, verbs,
+    set_config, set_for, shown_counter, stand, table_of_execute, verbs,
 };
 use crate::session::transaction::modes::is_global;
 use crate::session::transaction::serializable;
@@ -75,6 +75,10 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Administration => Box::pin(administer::administer(session, &stmt.text)).await?,
         Kind::Define(define) => {
+            let table = Box::pin(table_of_execute::instead(session, stmt, define)).await?;
+            if let Some(other) = table {
+                return Ok(Local::Instead(Box::new(other)));
+            }
             return Box::pin(database::define_database(session, stmt, define)).await.map(local);
         }
         Kind::Prepare { .. }
@@ -150,6 +154,9 @@ async fn select(session: &mut Session, stmt: &Statement, given: &Given) -> Resul
         return Ok(Local::Answered);
     }
     if let Some(other) = into_table::instead(session, stmt, given)? {
+        return Ok(Local::Instead(Box::new(other)));
+    }
+    if let Some(other) = end_backend::instead(session, stmt, given)? {
         return Ok(Local::Instead(Box::new(other)));
     }
     let is_answered = set_config::set_config(session, stmt, given).await?;

@@ -153,12 +153,8 @@ async fn with_arguments(
         if !session.place.dialect().is_some_and(|own| own.error_fails_transaction()) {
             return Err(server_error(1210, "HY000", "Incorrect arguments to EXECUTE"));
         }
-        return Err(ErrorKind::Value(format!(
-            "`{name}` takes {} parameters, {} were given",
-            prepared.statement.parameters,
-            parameters.len()
-        ))
-        .into());
+        let message = format!("wrong number of parameters for prepared statement \"{name}\"");
+        return Err(server_error(0, "42601", &message));
     }
     if prepared.has_open_types() {
         Box::pin(prepare::learn_types(session, &prepared)).await?;

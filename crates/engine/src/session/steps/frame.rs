@@ -279,6 +279,7 @@ pub(in crate::session) async fn read_choice(
         | Steps::ChosenRows(_)
         | Steps::FirstRows(_)
         | Steps::TableOfQuery(_)
+        | Steps::Refill(_)
         | Steps::TableLike(_)
         | Steps::ServerCalls(_) => Err(found.refusal),
     }

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::session::given::Given;
 use crate::session::run::{admission, assembly, describe, planning};
 use crate::session::steps::{
-    chosen_rows, first_rows, frame, insert_select, locked_rows, move_rows, server_calls,
+    chosen_rows, first_rows, frame, insert_select, locked_rows, move_rows, refill, server_calls,
     table_like, table_of_query,
 };
 use crate::session::transaction::base;
@@ -39,6 +39,7 @@ pub(in crate::session) async fn start_in_steps(
         | Steps::ChosenRows(_)
         | Steps::TableOfQuery(_)
         | Steps::TableLike(_)
+        | Steps::Refill(_)
         | Steps::FirstRows(_)) => others,
     };
     admission::admit_change(session, live, stmt).await?;
@@ -61,6 +62,7 @@ pub(in crate::session) async fn start_in_steps(
         Steps::TableOfQuery(parts) => {
             table_of_query::start_table_of_query(session, live, stmt, &parts).await
         }
+        Steps::Refill(parts) => refill::start_refill(session, live, stmt, &parts).await,
         Steps::TableLike(parts) => table_like::start_table_like(session, live, stmt, &parts).await,
         Steps::ServerCalls(_) | Steps::LockedRows(_) => {
             Err(Error::internal("locks are taken before"))
@@ -82,7 +84,9 @@ pub(in crate::session) async fn describe_in_steps(
         Steps::ChosenRows(parts) => {
             chosen_rows::describe_chosen_rows(session, live, prepared, &parts).await
         }
-        Steps::TableOfQuery(_) | Steps::TableLike(_) if prepared.statement.parameters == 0 => {
+        Steps::TableOfQuery(_) | Steps::TableLike(_) | Steps::Refill(_)
+            if prepared.statement.parameters == 0 =>
+        {
             Ok(Description { parameters: Vec::new(), columns: None })
         }
         Steps::MoveRows(_)
@@ -102,6 +106,7 @@ pub(in crate::session) async fn describe_in_steps(
         | Steps::FirstRows(_)
         | Steps::ServerCalls(_)
         | Steps::LockedRows(_)
+        | Steps::Refill(_)
         | Steps::TableLike(_) => Err(found.refusal),
     }
 }
@@ -134,6 +139,7 @@ pub(in crate::session) async fn shown_steps(
         Steps::FirstRows(parts) => vec![(parts.read, parts.read_parameters)],
         Steps::TableOfQuery(parts) => vec![(parts.query, Vec::new())],
         Steps::TableLike(parts) => vec![(parts.definition.into(), Vec::new())],
+        Steps::Refill(parts) => vec![(refill::query(session, live, &parts).await?, Vec::new())],
         Steps::ServerCalls(parts) => {
             units = server_calls::shown_calls(live, given, &parts)?;
             Vec::new()

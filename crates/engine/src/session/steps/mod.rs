@@ -8,6 +8,7 @@ pub(in crate::session) mod insert_select;
 pub(in crate::session) mod locked_rows;
 pub(in crate::session) mod move_rows;
 pub(in crate::session) mod probe;
+pub(in crate::session) mod refill;
 pub(in crate::session) mod server_calls;
 pub(in crate::session) mod table_like;
 pub(in crate::session) mod table_of_query;

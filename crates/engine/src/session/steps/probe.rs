@@ -30,6 +30,8 @@ pub(in crate::session) struct Found {
     pub(in crate::session) body: String,
     /// The columns that the query's rows go into, quoted.
     pub(in crate::session) columns: Vec<String>,
+    /// Their types as a cast names them, where the family has materialized views.
+    pub(in crate::session) types: Vec<String>,
 }
 
 /// What a unit is to make of a query without rows.
@@ -60,6 +62,7 @@ pub(in crate::session) async fn find_table(
     ways.extend(are_more.then_some(alone));
     let mut made = probed(session, live, &probe, &ways).await?.into_iter();
     let whole = made.next().ok_or_else(|| Error::internal("a table that was not made"))?;
+    let types = whole.types;
     let columns = match made.next() {
         None => whole.columns,
         // Those that only the statement names come first.
@@ -68,7 +71,7 @@ pub(in crate::session) async fn find_table(
             whole.columns.into_iter().skip(more).collect()
         }
     };
-    Ok(Found { body: whole.body, columns })
+    Ok(Found { body: whole.body, columns, types })
 }
 
 /// How the family's servers tell what they would make.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
 use pando_kernel::event::Completion;
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 use crate::plan;
 use crate::plan::{Purpose, Rows, Steps, TableOfQuery};
@@ -15,7 +15,8 @@ use crate::session::given::{Given, Run};
 use crate::session::run::ready;
 use crate::session::run::ready::Ready;
 use crate::session::steps::frame::{Answer, Stepped};
-use crate::session::steps::{frame, insert_select, probe};
+use crate::session::steps::refill::Fills;
+use crate::session::steps::{frame, insert_select, probe, refill};
 use crate::session::transaction::temporary::look;
 use crate::session::transaction::{Opened, begin, end};
 
@@ -28,6 +29,10 @@ pub(in crate::session) async fn start_table_of_query(
 ) -> Result<()> {
     if !live.database.dialect.definitions_commit() {
         let kept = frame::begin_steps(session, live, stmt).await?;
+        if parts.is_materialized {
+            let stepped = made_materialized(session, live, stmt, parts).await;
+            return frame::end_steps(session, live, kept, stepped).await;
+        }
         let stepped = match made(session, live, parts).await {
             Ok(made) => filled(session, live, parts, made).await,
             Err(error) => Err(error),
@@ -49,6 +54,18 @@ pub(in crate::session) async fn start_table_of_query(
         return Err(error);
     }
     Ok(())
+}
+
+async fn made_materialized(
+    session: &mut Session,
+    live: &Arc<LiveDatabase>,
+    stmt: &Statement,
+    parts: &TableOfQuery,
+) -> Result<Stepped> {
+    let name = if let Kind::Define(define) = &stmt.kind { define.names.first() } else { None };
+    let name = name.ok_or_else(|| Error::internal("a view without a name"))?;
+    let fills = if parts.rows == Rows::Written { Fills::All } else { Fills::Nothing };
+    refill::made(session, live, parts, name, fills).await
 }
 
 /// Where definitions commit the rows of a temporary table that is made of a query stay when the transaction around it
@@ -155,6 +172,7 @@ async fn written(session: &mut Session, live: &Arc<LiveDatabase>, text: &str) ->
             | Steps::FirstRows(_)
             | Steps::ServerCalls(_)
             | Steps::LockedRows(_)
+            | Steps::Refill(_)
             | Steps::TableLike(_)
             | Steps::TableOfQuery(_) => Err(found.refusal),
         },

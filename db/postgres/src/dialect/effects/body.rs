@@ -7,7 +7,7 @@ use crate::dialect::SYNTAX;
 
 /// What a source is written in, as far as its statements can be told from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(in crate::dialect) enum Language {
     Sql,
     PlPgSql,
     /// One of both, with something about it that is not judged.
@@ -15,7 +15,7 @@ pub(super) enum Language {
 }
 
 /// Further words of PL/pgSQL that call nothing before a parenthesis. Sorted.
-const UNCALLED: &[&str] = &[
+pub(in crate::dialect) const UNCALLED: &[&str] = &[
     "assert", "cursor", "default", "else", "elseif", "elsif", "if", "next", "perform", "query",
     "return", "reverse", "while",
 ];
@@ -41,7 +41,7 @@ const DEFINING: [&str; 9] =
     ["alter", "create", "deallocate", "discard", "drop", "execute", "import", "prepare", "seed"];
 
 /// What a routine may leave by itself, and the names in its source by which it may leave more.
-pub(super) fn judged(language: Language, source: &str) -> (Leaves, Vec<Said>) {
+pub(in crate::dialect) fn judged(language: Language, source: &str) -> (Leaves, Vec<Said>) {
     let Ok(tokens) = tokenize(source, &SYNTAX) else { return (Leaves::Definitions, Vec::new()) };
     // Where `standard_conforming_strings` is off they end elsewhere.
     let is_doubtful =

@@ -261,6 +261,10 @@ fn change(define: &Define) -> Result<Change> {
         DefineAction::Create if is_temporary(define) => {
             define.names.first().and_then(last).map_or(Change::None, Change::Made)
         }
+        // PostgreSQL makes a view over temporary tables a temporary one.
+        DefineAction::Create if define.object == ObjectKind::View && !define.materialized => {
+            define.names.first().and_then(last).map_or(Change::None, Change::Made)
+        }
         DefineAction::Drop if is_table => Change::Dropped(keys()),
         DefineAction::Alter | DefineAction::Rename if !define.renamed_to.is_empty() => {
             let ([old], [new]) = (&define.names[..], &define.renamed_to[..]) else {
