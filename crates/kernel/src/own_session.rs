@@ -3,6 +3,8 @@
 
 use std::fmt::Debug;
 
+use pando_sql::Modes;
+
 use crate::notifications::Notifications;
 use crate::roles::Roles;
 use crate::value::Value;
@@ -20,6 +22,11 @@ pub struct Aside {
 
 /// What sessions of a family's servers have.
 pub trait OwnSession: Send + Sync + Debug {
+    /// How a client's texts are read in a session that has been told these parameters.
+    fn modes(&self, _told: &[(String, String)]) -> Modes {
+        Modes::default()
+    }
+
     /// What a server is told before a question about its catalogue that is answered as one of all units, and what takes
     /// it back; `None` where that is nothing.
     fn aside(&self) -> Option<Aside> {

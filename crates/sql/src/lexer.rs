@@ -5,11 +5,14 @@ mod fold;
 mod listed;
 mod quoted;
 mod skip;
+mod spell;
 
 use crate::digest::Digest;
+use crate::edits::Edits;
 use crate::error::{SyntaxError, excerpt};
 use crate::executable::Release;
 use crate::keyword::Keyword;
+use crate::modes::{Modes, Reading};
 use crate::span::Span;
 use crate::syntax::{Placeholder, Syntax};
 use crate::token::{Hint, Token, TokenKind, Tokens};
@@ -18,6 +21,7 @@ pub(crate) use class::{Class, class_of, is_word_byte};
 use fold::{Fold, Folds};
 pub(crate) use fold::{Folded, FoldedRow};
 pub(crate) use quoted::{Backslash, pieces, spliced};
+pub(crate) use spell::spelled;
 
 /// Cuts `text` into tokens.
 ///
@@ -27,28 +31,37 @@ pub(crate) use quoted::{Backslash, pieces, spliced};
 /// # Errors
 /// An unterminated string, identifier or comment; a character no token starts with; a text of 4 GiB and more.
 pub fn tokenize(text: &str, syntax: &Syntax) -> Result<Tokens, SyntaxError> {
-    cut(text, syntax, Folds::Nothing).map(|(tokens, _)| tokens)
+    cut(text, syntax.into(), Folds::Nothing).map(|(tokens, _)| tokens)
+}
+
+/// As [`tokenize`], in a session with these modes.
+///
+/// # Errors
+/// As [`tokenize`].
+pub fn tokenize_under(text: &str, syntax: &Syntax, modes: Modes) -> Result<Tokens, SyntaxError> {
+    let reading = Reading { syntax, modes };
+    cut(text, reading, Folds::Nothing).map(|(tokens, _)| tokens)
 }
 
 /// The same, and rows of literals behind a row and literals of a long list behind IN are few tokens ([`Token::is_folded`]). Result: what these stand for, too.
-pub(crate) fn tokenize_folding(text: &str, syntax: &Syntax) -> Result<(Tokens, Folded)> {
-    cut(text, syntax, Folds::RowsAndLists)
+pub(crate) fn tokenize_folding(text: &str, reading: Reading<'_>) -> Result<(Tokens, Folded)> {
+    cut(text, reading, Folds::RowsAndLists)
 }
 
 /// As [`tokenize`], but for the literals of long lists.
 pub(crate) fn tokenize_listing(text: &str, syntax: &Syntax) -> Result<Tokens> {
-    cut(text, syntax, Folds::Lists).map(|(tokens, _)| tokens)
+    cut(text, syntax.into(), Folds::Lists).map(|(tokens, _)| tokens)
 }
 
-fn cut(text: &str, syntax: &Syntax, folds: Folds) -> Result<(Tokens, Folded)> {
+fn cut(text: &str, reading: Reading<'_>, folds: Folds) -> Result<(Tokens, Folded)> {
     if u32::try_from(text.len()).is_err() {
         return Err(SyntaxError::new("statement too long, expected less than 4 GiB", 0));
     }
-    let mut lexer = Lexer::with(text, syntax, Fold::new(folds));
+    let mut lexer = Lexer::with(text, reading, Fold::new(folds));
     let ran = lexer.run();
     if lexer.fold.is_broken {
         drop(lexer);
-        return cut(text, syntax, folds.unlisted());
+        return cut(text, reading, folds.unlisted());
     }
     ran?;
     let tokens = Tokens {
@@ -80,6 +93,7 @@ pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     syntax: &'a Syntax,
+    modes: Modes,
     list: Vec<Token>,
     digest: Digest,
     hint: Option<Hint>,
@@ -92,6 +106,8 @@ pub(crate) struct Lexer<'a> {
     pub(crate) marks: Vec<Span>,
     /// One of them could not be settled.
     pub(crate) is_unsure: bool,
+    /// How the tokens are written by default, where somebody asks for it.
+    spelled: Option<Edits>,
     /// Semicolons not yet in the digest.
     semicolons: u32,
     /// Depth of parentheses.
@@ -102,16 +118,17 @@ pub(crate) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    pub(crate) fn new(text: &'a str, syntax: &'a Syntax) -> Self {
-        Self::with(text, syntax, Fold::new(Folds::Nothing))
+    pub(crate) fn new(text: &'a str, reading: Reading<'a>) -> Self {
+        Self::with(text, reading, Fold::new(Folds::Nothing))
     }
 
-    fn with(text: &'a str, syntax: &'a Syntax, fold: Fold) -> Self {
+    fn with(text: &'a str, Reading { syntax, modes }: Reading<'a>, fold: Fold) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             syntax,
+            modes,
             list: Vec::with_capacity(text.len().min(1 << 20) / 4 + 4),
             digest: Digest::new(),
             hint: None,
@@ -120,6 +137,7 @@ impl<'a> Lexer<'a> {
             settles: None,
             marks: Vec::new(),
             is_unsure: false,
+            spelled: None,
             semicolons: 0,
             depth: 0,
             by: 0,
@@ -134,7 +152,7 @@ impl<'a> Lexer<'a> {
                 Class::Letter => self.word_or_prefixed_string(byte)?,
                 Class::Digit => self.number()?,
                 Class::Single => self.string(self.at, TokenKind::String)?,
-                Class::Double if self.syntax.double_quoted_strings => {
+                Class::Double if self.syntax.double_quoted_strings && !self.modes.ansi_quotes => {
                     self.string(self.at, TokenKind::String)?;
                 }
                 Class::Double => self.identifier(self.at, TokenKind::QuotedIdentifier)?,
@@ -165,6 +183,13 @@ impl<'a> Lexer<'a> {
             Some(start) => Err(self.unterminated("comment", start, "*/")),
             None => Ok(()),
         }
+    }
+
+    /// Whether a backslash escapes what follows it between such quotes.
+    fn escapes_in(&self, quote: u8) -> bool {
+        self.syntax.backslash_escapes
+            && !self.modes.plain_backslashes
+            && !(quote == b'"' && self.modes.ansi_quotes)
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -206,6 +231,9 @@ impl<'a> Lexer<'a> {
             TokenKind::Operator | TokenKind::Punctuation | TokenKind::End => {
                 self.digest.piece(tag::SYMBOL, bytes);
             }
+        }
+        if self.spelled.is_some() {
+            self.spell(kind, start, end);
         }
         // Lengths fit: `tokenize` refuses longer texts.
         let span = Span::new(start as u32, end as u32);
@@ -447,7 +475,7 @@ impl<'a> Lexer<'a> {
             b'\'' | b'"' if system && self.syntax.backslash_escapes => {
                 return Err(self.unexpected_character());
             }
-            quote @ (b'\'' | b'"') if self.syntax.backslash_escapes => {
+            quote @ (b'\'' | b'"') if self.escapes_in(quote) => {
                 end = self
                     .escaped_end(end, quote)
                     .ok_or_else(|| self.unterminated("variable", end, char::from(quote)))?;

@@ -1,7 +1,6 @@
 //! SQL text to a statement with exact byte spans: tokens, digest, tree, edits. No I/O and no vendor's name.
 
 pub mod ast;
-mod concat;
 mod digest;
 mod edits;
 mod error;
@@ -12,10 +11,12 @@ mod keyword;
 mod latin1;
 mod lexer;
 mod literal;
+mod modes;
 mod parse;
 mod quotes;
 mod reading;
 mod redact;
+mod restate;
 mod settle;
 mod shape;
 mod span;
@@ -26,21 +27,22 @@ mod values;
 mod variable;
 pub mod visit;
 
-pub use concat::concatenate;
 pub use edits::{Edits, Piece};
 pub use error::SyntaxError;
 pub use executable::Release;
 pub use format::format;
 pub use latin1::{read_latin1, write_latin1};
-pub use lexer::tokenize;
+pub use lexer::{tokenize, tokenize_under};
 pub use literal::literal;
+pub use modes::Modes;
 pub use parse::{parse, parse_whole};
 pub use reading::{Dotted, Item, Parts, alike, reading};
 pub use redact::redacted;
-pub use settle::{Settled, settle};
+pub use restate::{Likes, Misread, restate};
+pub use settle::{Settled, settle, settle_under};
 pub use shape::{Shape, Slot};
 pub use span::Span;
-pub use split::split;
+pub use split::{split, split_under};
 pub use syntax::{Fold, Placeholder, Syntax};
 pub use token::{Hint, Token, TokenKind, Tokens};
 pub use values::as_values;

@@ -51,7 +51,7 @@ type Result<T, E = SyntaxError> = std::result::Result<T, E>;
 /// # Errors
 /// What [`tokenize`] refuses; a statement that breaks off or misses a piece; a second statement; nesting that is too deep.
 pub fn parse(text: &str, syntax: &Syntax) -> Result<Statement> {
-    match tokenize_folding(text, syntax)? {
+    match tokenize_folding(text, syntax.into())? {
         (tokens, folded) if folded.is_empty() => parse_tokens(text, syntax, tokens, &folded),
         (tokens, folded) => {
             let parsed = parse_tokens(text, syntax, tokens, &folded);

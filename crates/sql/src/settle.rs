@@ -3,6 +3,7 @@
 use crate::error::SyntaxError;
 use crate::executable::{Release, may_have_one};
 use crate::lexer::Lexer;
+use crate::modes::{Modes, Reading};
 use crate::span::Span;
 use crate::syntax::Syntax;
 
@@ -22,10 +23,23 @@ pub enum Settled {
 /// # Errors
 /// What `tokenize` refuses.
 pub fn settle(text: &str, syntax: &Syntax, releases: &[Release]) -> Result<Settled, SyntaxError> {
+    settle_under(text, syntax, Modes::default(), releases)
+}
+
+/// As [`settle`], in a session with these modes.
+///
+/// # Errors
+/// As [`settle`].
+pub fn settle_under(
+    text: &str,
+    syntax: &Syntax,
+    modes: Modes,
+    releases: &[Release],
+) -> Result<Settled, SyntaxError> {
     if !may_have_one(text, syntax) {
         return Ok(Settled::AsIs);
     }
-    let mut lexer = Lexer::new(text, syntax);
+    let mut lexer = Lexer::new(text, Reading { syntax, modes });
     lexer.settles = Some(releases);
     lexer.run()?;
     if lexer.is_unsure {

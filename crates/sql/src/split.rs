@@ -2,6 +2,7 @@
 
 use crate::error::SyntaxError;
 use crate::lexer::tokenize_folding;
+use crate::modes::{Modes, Reading};
 use crate::span::Span;
 use crate::syntax::Syntax;
 use crate::token::{Token, TokenKind};
@@ -12,7 +13,15 @@ use crate::token::{Token, TokenKind};
 /// # Errors
 /// What [`tokenize`](crate::tokenize) refuses; a statement of more than two million tokens, rows of literals left out.
 pub fn split(text: &str, syntax: &Syntax) -> Result<Vec<Span>, SyntaxError> {
-    let (tokens, _) = tokenize_folding(text, syntax)?;
+    split_under(text, syntax, Modes::default())
+}
+
+/// As [`split`], in a session with these modes.
+///
+/// # Errors
+/// As [`split`].
+pub fn split_under(text: &str, syntax: &Syntax, modes: Modes) -> Result<Vec<Span>, SyntaxError> {
+    let (tokens, _) = tokenize_folding(text, Reading { syntax, modes })?;
     let mut pieces = Vec::new();
     let mut list = tokens.list.as_slice();
     let mut start = 0u32;

@@ -55,29 +55,3 @@ fn a_formatted_statement_says_the_same_and_stays_formatted() {
     corpus(include_str!("commas.corpus"), &COMMAS);
     corpus(include_str!("colons.corpus"), &COLONS);
 }
-
-#[test]
-fn pipes_are_spelled_out_a_chain_as_one_call_and_items_keep_their_labels() {
-    for (text, expected) in [
-        ("SELECT a || b FROM t", Some("SELECT CONCAT(a, b) AS `a || b` FROM t")),
-        ("SELECT a||b||c||1 x FROM t", Some("SELECT CONCAT(a, b, c, 1) x FROM t")),
-        (
-            "SELECT 1 FROM t WHERE (a || b) || c = 'x'",
-            Some("SELECT 1 FROM t WHERE CONCAT((CONCAT(a, b)), c) = 'x'"),
-        ),
-        ("SELECT f(a || `b`) FROM t", Some("SELECT f(CONCAT(a, `b`)) AS `f(a || ``b``)` FROM t")),
-        (
-            "UPDATE t SET a = a || ? WHERE b OR c || d",
-            Some("UPDATE t SET a = CONCAT(a, ?) WHERE b OR CONCAT(c, d)"),
-        ),
-        ("SELECT 'a || b' FROM t", None),
-        ("SELECT 1 /* || */", None),
-    ] {
-        let spelled = pando_sql::concatenate(text, &COMMAS).unwrap();
-        assert_eq!(spelled.as_deref(), expected, "{text}");
-    }
-    assert!(pando_sql::concatenate("SELECT a ||", &COMMAS).is_err());
-    let long = format!("SELECT a{} FROM t", " || b".repeat(50_000));
-    let spelled = pando_sql::concatenate(&long, &COMMAS).unwrap().unwrap();
-    assert!(spelled.starts_with("SELECT CONCAT(a, b, b") && !spelled.contains(") ||"));
-}

@@ -27,7 +27,7 @@ use pando_sql::{Fold, Placeholder, Syntax};
 
 use crate::types::{FAMILY, float_text};
 
-pub(crate) use variables::{AT_LOGIN, IDLE, collation_of_login, latin1_collation};
+pub(crate) use variables::{AT_LOGIN, IDLE, collation_of_login, latin1_collation, string_of};
 
 /// The dialect of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy, Default)]

@@ -35,7 +35,7 @@ use schema::Server;
 
 const USAGE: &str = "usage: pando-differential random SERVER [--statements N] [--each N] [--seed N] [--workers N] [--found FOLDER] [--shrunk N] [--encrypted]
        pando-differential slt SERVER [--refused] FILE|FOLDER...
-       pando-differential lexing SERVER [--texts N] [--seed N]
+       pando-differential lexing SERVER [--texts N] [--seed N] [--modes MODE,MODE]
 SERVER is postgres, mariadb or mysql; PANDO_BIN and PG1_PORT, MARIADB1_PORT, … say where things are";
 
 fn main() -> ExitCode {
@@ -83,18 +83,19 @@ fn servers(server: &str) -> Result<(Server, Vec<u16>), String> {
 
 fn lexing(server: &str, words: &[String]) -> Result<bool, String> {
     let (server, ports) = servers(server)?;
-    let (mut texts, mut seed) = (10_000, 1);
+    let (mut texts, mut seed, mut modes) = (10_000, 1, "");
     for pair in words.chunks(2) {
         let [word, value] = pair else { return Err(USAGE.to_owned()) };
-        let number = value.parse().map_err(|_| format!("{word} wants a number"))?;
+        let number = || value.parse::<usize>().map_err(|_| format!("{word} wants a number"));
         match word.as_str() {
-            "--texts" => texts = number,
-            "--seed" => seed = number as u64,
+            "--texts" => texts = number()?,
+            "--seed" => seed = number()? as u64,
+            "--modes" => modes = value,
             _ => return Err(USAGE.to_owned()),
         }
     }
     let began = Instant::now();
-    let outcome = lexing::run(server, ports[0], (texts, seed))?;
+    let outcome = lexing::run(server, ports[0], &lexing::Tries { texts, seed, modes })?;
     say(&outcome.text(server.name()));
     say(&format!("  in {} s\n", began.elapsed().as_secs()));
     Ok(outcome.disagreements.is_empty() && outcome.is_telling())

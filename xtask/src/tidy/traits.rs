@@ -65,6 +65,12 @@ const LARGE: &[Large] = &[
         why: "a vendor's settings: each is a fact with a default",
     },
     Large {
+        path: "crates/kernel/src/own_session.rs",
+        name: "OwnSession",
+        methods: 7,
+        why: "what a vendor's sessions have of their own: each is a fact with a default",
+    },
+    Large {
         path: "crates/kernel/src/presentation.rs",
         name: "Presentation",
         methods: 18,

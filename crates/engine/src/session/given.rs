@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::request::{CursorId, Execute, Prepared};
 use pando_kernel::{Format, Parameter};
+use pando_sql::Modes;
 use pando_sql::ast::Statement;
 
 use crate::counters::Counted;
@@ -89,6 +90,15 @@ pub(in crate::session) struct Queued {
     pub(in crate::session) text: Arc<str>,
     /// As [`Given::learns`].
     pub(in crate::session) learns: bool,
+    pub(in crate::session) cut: Cut,
+}
+
+/// How a text of several statements was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) struct Cut {
+    pub(in crate::session) modes: Modes,
+    /// Comments that some servers run were settled by these modes, too.
+    pub(in crate::session) is_settled: bool,
 }
 
 /// One planned statement, and where it runs.

@@ -25,7 +25,7 @@ impl Lexer<'_> {
         let quote = self.byte(self.at);
         let escapes = match kind {
             TokenKind::EscapeString => true,
-            TokenKind::String | TokenKind::NationalString => self.syntax.backslash_escapes,
+            TokenKind::String | TokenKind::NationalString => self.escapes_in(quote),
             TokenKind::Word
             | TokenKind::QuotedIdentifier
             | TokenKind::UnicodeIdentifier
@@ -77,7 +77,7 @@ impl Lexer<'_> {
         let end = self.plain_end(open, quote).ok_or_else(unterminated)?;
         match memchr(0, self.bytes.get(open..end).unwrap_or(&[])) {
             // No name has a zero byte, and servers may stop to read there.
-            Some(_) if quote == b'`' => Err(unterminated()),
+            Some(_) if quote == b'`' || self.modes.ansi_quotes => Err(unterminated()),
             _ => Ok(end),
         }
     }

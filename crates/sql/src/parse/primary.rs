@@ -95,9 +95,7 @@ impl Parser<'_> {
         let first = self.advance();
         let mut value = literal(self.text, &first, self.syntax).unwrap_or(Literal::Null);
         let mut last = first;
-        while self.token().kind.is_string()
-            && (!self.colons() || on_different_lines(self.text, last.span, self.token().span))
-        {
+        while self.continues(first, last) {
             last = self.advance();
             if let Literal::Text(text) = &mut value {
                 text.push_str(&self.decoded(last));
@@ -108,6 +106,17 @@ impl Parser<'_> {
             value = Literal::Text(unicode_string(self.text_of(first), escape));
         }
         Ok(self.literal_expr(first.span.start, value))
+    }
+
+    /// Whether the next token belongs to the same string.
+    fn continues(&self, first: Token, last: Token) -> bool {
+        let next = self.token();
+        if self.colons() {
+            return next.kind.is_string() && on_different_lines(self.text, last.span, next.span);
+        }
+        // Behind a string of bits or bytes it is an alias: `x'41' 'a'`.
+        matches!(first.kind, TokenKind::String | TokenKind::NationalString)
+            && next.kind == TokenKind::String
     }
 
     /// `(…)`: a sub-query, a row or a nested expression.

@@ -6,9 +6,11 @@ use pando_kernel::Clock;
 use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
 use pando_kernel::own_session::OwnSession;
 use pando_kernel::{Alone, Error, Result, Value};
+use pando_sql::Modes;
 
 use super::{MySql, SERVER_VERSION};
-use crate::modes::{READING, without_reading};
+use crate::modes;
+use crate::modes::{UNREAD, without_reading};
 
 /// What a connection's literals compare by.
 const COLLATION: &str = "collation_connection";
@@ -42,6 +44,10 @@ const MOST_SECONDS: u64 = 31_536_000;
 pub(super) const ALL: u64 = u64::MAX;
 
 impl OwnSession for MySql {
+    fn modes(&self, told: &[(String, String)]) -> Modes {
+        modes::told_modes(told)
+    }
+
     fn collation_of(&self, expression: &str) -> Option<String> {
         Some(format!("COLLATION({expression})"))
     }
@@ -94,7 +100,7 @@ impl Variables for MySql {
                 Ok(default_collation(value))
             }
             COLLATION => Ok(collation_effect(value)),
-            "sql_mode" => sql_mode(value),
+            modes::VARIABLE => sql_mode(value),
             "time_zone" => Ok(match string_of(value) {
                 Some(zone) => {
                     VariableEffect::Report { name: name.to_owned(), value: zone.to_owned() }
@@ -131,6 +137,7 @@ impl Variables for MySql {
             }
             "character set" | "charset" => &["character_set_client", "character_set_results"],
             "character_set_client" | "character_set_results" => &[name],
+            modes::VARIABLE => return vec![(name.to_owned(), modes::told(value))],
             IDLE | "interactive_timeout" => {
                 let seconds = seconds_of(value).map_or(String::new(), |own| own.to_string());
                 return vec![(name.to_owned(), seconds)];
@@ -173,9 +180,10 @@ impl Variables for MySql {
                     }
                     _ => format!("{user} = {value}"),
                 },
-                "sql_mode" if value.trim().eq_ignore_ascii_case("DEFAULT") => {
+                modes::VARIABLE if value.trim().eq_ignore_ascii_case("DEFAULT") => {
                     format!("SESSION sql_mode = {}", without_reading("@@GLOBAL.sql_mode"))
                 }
+                modes::VARIABLE => format!("SESSION sql_mode = {}", modes::for_units(value)),
                 _ => {
                     if name == COLLATION {
                         collation = Some(value);
@@ -283,6 +291,10 @@ fn variable_value(variable: &str, facts: &Facts) -> Option<Value> {
             .told(client)
             .filter(|charset| *charset == LATIN1)
             .map(|charset| Value::Text(charset.to_owned())),
+        modes::VARIABLE => {
+            let names = facts.told(modes::VARIABLE).filter(|names| !names.is_empty())?;
+            Some(Value::Text(modes::shown(names, facts.version.as_deref())))
+        }
         "version_comment" => Some(Value::Text("Pando".to_owned())),
         _ => None,
     }
@@ -295,7 +307,7 @@ fn is_kept(value: &str) -> bool {
 }
 
 /// The content of a quoted literal without escapes, or of a bare word.
-pub(super) fn string_of(value: &str) -> Option<&str> {
+pub(crate) fn string_of(value: &str) -> Option<&str> {
     let value = value.trim();
     let quoted = |mark: char| {
         value
@@ -303,7 +315,7 @@ pub(super) fn string_of(value: &str) -> Option<&str> {
             .and_then(|rest| rest.strip_suffix(mark))
             .filter(|text| !text.contains(mark) && !text.contains('\\'))
     };
-    quoted('\'').or_else(|| quoted('"')).or_else(|| {
+    quoted('\'').or_else(|| quoted('"')).or_else(|| quoted('`')).or_else(|| {
         value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(value)
     })
 }
@@ -516,12 +528,10 @@ fn sql_mode(value: &str) -> Result<VariableEffect> {
     }
     let upper = value.to_ascii_uppercase();
     let mut words = upper.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    match words.find(|word| READING.contains(word)) {
+    match words.find(|word| UNREAD.contains(word)) {
         Some(mode) => Err(variable_refused(
             "sql_mode",
-            &format!(
-                "mode `{mode}` changes how statements are read; leave it out, and write names between backticks"
-            ),
+            &format!("mode `{mode}` changes how statements are read; leave it out"),
         )),
         None => Ok(VariableEffect::Replay),
     }
@@ -572,9 +582,12 @@ mod tests {
             ("character_set_results", "'binary'", Some(VariableEffect::Ignore)),
             ("character_set_client", "'binary'", None),
             ("sql_mode", "'STRICT_TRANS_TABLES'", Some(VariableEffect::Replay)),
-            ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", None),
-            ("sql_mode", "ANSI", None),
-            ("sql_mode", "'IGNORE_SPACE'", None),
+            ("sql_mode", "CONCAT(@@sql_mode, ',ANSI_QUOTES')", Some(VariableEffect::Replay)),
+            ("sql_mode", "CONCAT(@@sql_mode, ',ORACLE')", None),
+            ("sql_mode", "ANSI", Some(VariableEffect::Replay)),
+            ("sql_mode", "`ansi`", Some(VariableEffect::Replay)),
+            ("sql_mode", "'IGNORE_SPACE'", Some(VariableEffect::Replay)),
+            ("sql_mode", "'DB2'", None),
             ("sql_mode", "'STRICT_ALL_TABLES,high_not_precedence'", None),
             ("sql_mode", "CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", Some(VariableEffect::Replay)),
             ("sql_mode", "@@global.sql_mode", Some(VariableEffect::Replay)),

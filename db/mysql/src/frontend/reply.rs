@@ -9,6 +9,7 @@ use super::end::End;
 use super::shape::Shape;
 use crate::codec::{Capabilities, Eof, OkHeader, OkPacket, SessionChange, Status, put_lenenc_int};
 use crate::error::ClientError;
+use crate::modes;
 
 /// The form a client expects rows in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +138,10 @@ impl<D: Doorway> Client<D> {
             Event::Notice(_) => progress.notices = progress.notices.saturating_add(1),
             Event::Parameter { name, value } => {
                 self.wire.charsets.note(&name, &value);
-                progress.variables.push((name, value));
+                // Servers tell of the modes by flags alone.
+                if name != modes::VARIABLE {
+                    progress.variables.push((name, value));
+                }
             }
             Event::CopyIn(_) | Event::CopyOut(_) | Event::CopyData(_) => {
                 let error = Error::unsupported(30001, "COPY has no form in this protocol", "");
@@ -311,9 +315,27 @@ fn status_of(state: State<'_>) -> Status {
     Status::default()
         | open.then_some(Status::IN_TRANSACTION)
         | state.autocommit.then_some(Status::AUTOCOMMIT)
+        | modes::told_modes(state.told).plain_backslashes.then_some(Status::NO_BACKSLASH_ESCAPES)
 }
 
 /// The error for texts longer than the door's bound.
 pub(super) fn too_large(what: &str) -> Error {
     Error::new(ErrorKind::TooLarge(what.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_hear_whether_backslashes_are_characters() {
+        for (modes, expected) in
+            [("NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES", true), ("ANSI_QUOTES", false), ("", false)]
+        {
+            let told = [("sql_mode".to_owned(), modes.to_owned())];
+            let transaction = TransactionState::Idle;
+            let state = State { transaction, autocommit: true, database: None, told: &told };
+            assert_eq!(status_of(state).has(Status::NO_BACKSLASH_ESCAPES), expected, "{modes}");
+        }
+    }
 }

@@ -27,27 +27,38 @@ pub(crate) struct Outcome {
 /// So many are shown.
 const SHOWN: usize = 20;
 
-/// Tries so many texts on one connection. The same seed tries the same ones.
+/// What is tried.
+#[derive(Debug)]
+pub(crate) struct Tries<'a> {
+    pub(crate) texts: usize,
+    pub(crate) seed: u64,
+    /// MySQL's modes of the session that reads the texts, joined by commas: they go to the other one as Pando restates
+    /// them. Empty for none.
+    pub(crate) modes: &'a str,
+}
+
+/// Tries so many texts. The same seed tries the same ones.
 ///
 /// # Errors
 /// A connection that breaks.
-pub(crate) fn run(
-    server: Server,
-    port: u16,
-    (texts, seed): (usize, u64),
-) -> Result<Outcome, Fault> {
+pub(crate) fn run(server: Server, port: u16, tries: &Tries<'_>) -> Result<Outcome, Fault> {
     let place = Place { port, database: "test".to_owned() };
     let mut reader = match server {
         Server::Postgres => {
             Reader::new(Box::new(Postgres::connect(&place)?), &pando_postgres::dialect::SYNTAX)?
         }
         Server::MySql | Server::MariaDb => {
-            Reader::new(Box::new(MySql::connect(&place)?), &pando_mysql::dialect::SYNTAX)?
+            let mut reader =
+                Reader::new(Box::new(MySql::connect(&place)?), &pando_mysql::dialect::SYNTAX)?;
+            if !tries.modes.is_empty() {
+                reader.has_modes(Box::new(MySql::connect(&place)?), tries.modes)?;
+            }
+            reader
         }
     };
     let mut outcome = Outcome::default();
-    let mut chance = Chance::new(seed);
-    for _ in 0..texts {
+    let mut chance = Chance::new(tries.seed);
+    for _ in 0..tries.texts {
         let text = texts::text(&mut chance, server);
         reader.compare(&text, &mut outcome)?;
     }

@@ -1,12 +1,14 @@
 //! One server and Pando's lexer, side by side.
 
-use pando_sql::{Release, Settled, Syntax, settle};
+use pando_sql::{Likes, Misread, Modes, Release, Settled, Syntax, restate, settle_under};
 
 use super::{Outcome, canonical};
 use crate::wire::{Call, Client, Fault, Reply};
 
 pub(super) struct Reader {
     client: Box<dyn Client>,
+    /// Whoever reads the texts in modes of its own, and these.
+    other: Option<(Box<dyn Client>, Modes)>,
     syntax: &'static Syntax,
     releases: Vec<Release>,
 }
@@ -18,20 +20,58 @@ impl Reader {
         let version =
             rows.first().and_then(|row| row.first().cloned().flatten()).unwrap_or_default();
         let releases = release(&String::from_utf8_lossy(&version)).into_iter().collect();
-        Ok(Self { client, syntax, releases })
+        Ok(Self { client, other: None, syntax, releases })
+    }
+
+    /// Texts are read in these modes by another client.
+    pub(super) fn has_modes(
+        &mut self,
+        mut other: Box<dyn Client>,
+        modes: &str,
+    ) -> Result<(), Fault> {
+        let set = format!("SET sql_mode = CONCAT(@@sql_mode, ',{modes}')");
+        if let Reply::Failed(failure) = other.ask(&Call::text(set))? {
+            return Err(failure.message);
+        }
+        let has = |mode: &str| modes.split(',').any(|one| one.eq_ignore_ascii_case(mode));
+        let modes = Modes {
+            ansi_quotes: has("ANSI_QUOTES"),
+            plain_backslashes: has("NO_BACKSLASH_ESCAPES"),
+            ignore_space: has("IGNORE_SPACE"),
+            pipes_concatenate: false,
+        };
+        self.other = Some((other, modes));
+        Ok(())
+    }
+
+    /// The text as it is read without modes.
+    fn restated(&self, text: &str, modes: Modes) -> Result<String, String> {
+        match restate(text, self.syntax, modes, Likes::Escape) {
+            Ok(restated) => Ok(restated.unwrap_or_else(|| text.to_owned())),
+            Err(Misread::Syntax(error)) => Err(error.message),
+            Err(Misread::Differs(what, _)) => Err(what.to_owned()),
+        }
     }
 
     pub(super) fn compare(&mut self, text: &str, outcome: &mut Outcome) -> Result<(), Fault> {
         outcome.texts += 1;
-        let told = self.client.ask(&Call::text(text))?;
+        let (reads, modes) = match &mut self.other {
+            Some((other, modes)) => (other, *modes),
+            None => (&mut self.client, Modes::default()),
+        };
+        let told = reads.ask(&Call::text(text))?;
         let answered = !matches!(told, Reply::Failed(_));
         outcome.answered += u64::from(answered);
-        let read = match settle(text, self.syntax, &self.releases) {
-            Ok(Settled::AsIs) => canonical::written(text, self.syntax),
-            Ok(Settled::Text(settled)) => canonical::written(&settled, self.syntax),
+        let restated = match settle_under(text, self.syntax, modes, &self.releases) {
+            Ok(Settled::AsIs) => self.restated(text, modes),
+            Ok(Settled::Text(settled)) => self.restated(&settled, modes),
             Ok(Settled::Unsure) => Err("a version is not sure".to_owned()),
             Err(error) => Err(error.message),
         };
+        let read = restated.and_then(|restated| {
+            let anew = canonical::written(&restated, self.syntax)?;
+            Ok(anew.map(|anew| (anew, restated)))
+        });
         match read {
             Err(_) if !answered => {}
             Err(why) => {
@@ -40,12 +80,18 @@ impl Reader {
                 known.0 += 1;
             }
             Ok(None) => {}
-            Ok(Some(anew)) => {
-                let told_anew = self.client.ask(&Call::text(anew.clone()))?;
-                if !alike(&told, &told_anew) {
-                    let why =
-                        format!("{text:?}\n    as {anew:?}\n    {told:?}\n    {told_anew:?}\n");
-                    outcome.disagreements.push(why);
+            Ok(Some((anew, restated))) => {
+                let texts = match self.other {
+                    Some(_) => vec![anew, restated],
+                    None => vec![anew],
+                };
+                for anew in texts {
+                    let told_anew = self.client.ask(&Call::text(anew.clone()))?;
+                    if !alike(&told, &told_anew) {
+                        let why =
+                            format!("{text:?}\n    as {anew:?}\n    {told:?}\n    {told_anew:?}\n");
+                        outcome.disagreements.push(why);
+                    }
                 }
             }
         }

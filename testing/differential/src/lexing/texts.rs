@@ -186,7 +186,8 @@ fn mysql(chance: &mut Chance, server: Server, out: &mut String) {
             let word = chance.pick(&["a", "1", "'x'"]);
             out.push_str(word);
             out.push_str(" AS ");
-            quoted(chance, out, (server, '`'));
+            let quote = if chance.percent(70) { '`' } else { '"' };
+            quoted(chance, out, (server, quote));
         }
         12 => executable(chance, server, out),
         _ => out.push_str(chance.pick(&[

@@ -364,7 +364,7 @@ async fn bulk_types(
     let dialect = session.place.live()?.database.dialect.clone();
     let names: Vec<String> = columns.iter().map(|column| dialect.quote(column)).collect();
     let text = format!("SELECT {} FROM {}", names.join(", "), dialect.quote(logic));
-    let prepared = prepare::make_prepared(session, text.into(), Vec::new())?;
+    let prepared = prepare::make_own_prepared(session, text.into(), Vec::new())?;
     Ok(prepare::describe_prepared(session, &prepared).await?.columns)
 }
 

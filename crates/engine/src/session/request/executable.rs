@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pando_kernel::error::{Error, Result};
-use pando_sql::{Release, Settled, Span, Syntax, settle, tokenize};
+use pando_sql::{Modes, Release, Settled, Span, settle_under, tokenize_under};
 
 use crate::plan::unread as syntax_error;
 use crate::snapshot::LiveDatabase;
@@ -12,6 +12,7 @@ use crate::snapshot::LiveDatabase;
 use crate::session::Session;
 use crate::session::connections::ask;
 use crate::session::place::Place;
+use crate::session::settings::modes::modes;
 
 impl Place {
     /// The text as the storage units would read it, without such comments.
@@ -19,13 +20,13 @@ impl Place {
     /// # Errors
     /// `Syntax` of a text that cannot be read; `Refused` where units would run different statements, or nobody knows
     /// what they would run.
-    pub(in crate::session) fn settled(&self, text: &Arc<str>) -> Result<Arc<str>> {
+    pub(in crate::session) fn settled(&self, text: &Arc<str>, modes: Modes) -> Result<Arc<str>> {
         let Ok(syntax) = self.syntax() else { return Ok(Arc::clone(text)) };
         if !syntax.executable_comments {
             return Ok(Arc::clone(text));
         }
         let releases = self.current().map(|live| releases(live)).unwrap_or_default();
-        match settle(text, syntax, &releases).map_err(syntax_error)? {
+        match settle_under(text, syntax, modes, &releases).map_err(syntax_error)? {
             Settled::AsIs => Ok(Arc::clone(text)),
             Settled::Text(settled) => Ok(settled.into()),
             Settled::Unsure => Err(Error::unsupported(
@@ -44,7 +45,9 @@ pub(in crate::session) async fn settle_text(
     text: &Arc<str>,
 ) -> Result<Arc<str>> {
     let Ok(syntax) = session.place.syntax() else { return Ok(Arc::clone(text)) };
-    let is_open = settle(text, syntax, &[]).is_ok_and(|settled| settled == Settled::Unsure);
+    let modes = modes(session);
+    let is_open =
+        settle_under(text, syntax, modes, &[]).is_ok_and(|settled| settled == Settled::Unsure);
     if let Some(live) = session.place.current().cloned().filter(|_| is_open) {
         for unit in live.unheard() {
             // One that cannot be reached runs nothing now.
@@ -53,7 +56,7 @@ pub(in crate::session) async fn settle_text(
             }
         }
     }
-    session.place.settled(text)
+    session.place.settled(text, modes)
 }
 
 /// Those of a database's units, as far as these have been heard.
@@ -70,12 +73,13 @@ fn releases(live: &LiveDatabase) -> Vec<Release> {
 
 /// Refuses to go to another database within a text whose comments were settled for the units of this one.
 pub(in crate::session) fn refuse_other_units(
+    session: &Session,
     text: &str,
     spans: &[Span],
-    syntax: &Syntax,
 ) -> Result<()> {
+    let (syntax, modes) = (session.place.syntax()?, modes(session));
     let uses = |span: &Span| {
-        let tokens = tokenize(span.of(text), syntax);
+        let tokens = tokenize_under(span.of(text), syntax, modes);
         let first = tokens.ok().and_then(|tokens| tokens.list.first().map(|token| token.span));
         first.is_some_and(|word| word.of(span.of(text)).eq_ignore_ascii_case("use"))
     };

@@ -9,7 +9,7 @@ use crate::session::cursors::settle;
 use crate::session::given::Given;
 use crate::session::reply::pull::finish;
 use crate::session::run::template;
-use crate::session::settings::piped;
+use crate::session::settings::modes;
 use crate::session::statement::prepare;
 use crate::session::transaction::begin;
 use crate::session::{Session, line};
@@ -34,7 +34,7 @@ pub(in crate::session) async fn begin_execute(
     session.outbox.limit_rows(execute.limit, execute.cursor);
     let stmt = Arc::clone(&execute.prepared.statement);
     let mut given = Given::of(execute);
-    if let Err(error) = piped::refuse_older_pipes(session, &stmt.text) {
+    if let Err(error) = modes::refuse_older_pipes(session, &stmt.text) {
         return Err(Box::pin(finish::fail_statement(session, error)).await);
     }
     let started = match template::recall(session, &stmt.text, &mut given) {

@@ -11,12 +11,13 @@ use pando_sql::Span;
 
 use crate::plan::unread as syntax_error;
 
-use crate::session::given::{Given, Queued};
+use crate::session::given::{Cut, Given, Queued};
 use crate::session::place::Place;
 use crate::session::reply::pieces::Reply;
 use crate::session::reply::pull::{finish, piece, read_ahead};
 use crate::session::request::executable;
 use crate::session::run::template;
+use crate::session::settings::modes;
 use crate::session::statement::{administer, stand};
 use crate::session::transaction::{Opened, begin, commit};
 use crate::session::{Session, line};
@@ -49,12 +50,14 @@ pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str
         Ok(settled) => settled,
         Err(error) => return Err(Box::pin(fail_text(session, error)).await),
     };
-    let split = pando_sql::split(text, &syntax).map_err(syntax_error).and_then(|spans| {
-        if !Arc::ptr_eq(text, whole) {
-            executable::refuse_other_units(text, &spans, &syntax)?;
-        }
-        Ok(spans)
-    });
+    let modes = modes::modes(session);
+    let split =
+        pando_sql::split_under(text, &syntax, modes).map_err(syntax_error).and_then(|spans| {
+            if !Arc::ptr_eq(text, whole) {
+                executable::refuse_other_units(session, text, &spans)?;
+            }
+            Ok(spans)
+        });
     let read = match split {
         Ok(spans) if spans.len() < 2 => Ok(spans),
         Ok(spans) => Box::pin(read_ahead(session, text, &spans)).await.map(|()| spans),
@@ -70,10 +73,12 @@ pub(in crate::session) async fn begin_text(session: &mut Session, text: &Arc<str
         session.outbox.begins_text();
         session.outbox.tell(Event::Empty);
     }
+    let is_settled = !Arc::ptr_eq(text, whole);
     for span in spans {
         let one = span.of(text).trim();
+        let cut = Cut { modes, is_settled };
         let text = if one.len() == text.len() { Arc::clone(text) } else { Arc::from(one) };
-        session.outbox.enqueue(Queued { text, learns: given.learns });
+        session.outbox.enqueue(Queued { text, learns: given.learns, cut });
     }
     Ok(())
 }
@@ -129,7 +134,7 @@ pub(in crate::session) async fn next_event(session: &mut Session) -> Result<Opti
 
 /// Starts the next statement of the request; false when there is none.
 async fn start_queued(session: &mut Session) -> Result<bool> {
-    let Some(Queued { text, learns }) = session.outbox.next_queued() else {
+    let Some(Queued { text, learns, cut }) = session.outbox.next_queued() else {
         if session.work.opened() == Opened::Pipeline && session.outbox.is_text() {
             session.outbox.ends_text();
             commit::sync(session).await?;
@@ -141,8 +146,10 @@ async fn start_queued(session: &mut Session) -> Result<bool> {
         // Behind a COMMIT of the text as well: what follows is together until the next one.
         begin::open_pipeline(session);
     }
-    // A statement before it may have changed the configuration.
-    let result = if text.len() > LONG {
+    // A statement before it may have changed the configuration, and how texts are read.
+    let result = if let Err(error) = modes::refuse_other_cut(session, &text, cut) {
+        Err(error)
+    } else if text.len() > LONG {
         Box::pin(start_long(session, &text)).await
     } else {
         let given = Given { learns, ..Given::of_client() };

@@ -14,7 +14,7 @@ use crate::templates::{Entry, Kept, Moment, with_shape};
 use crate::session::Session;
 use crate::session::given::{Given, Run};
 use crate::session::run::{context, find_out, meant};
-use crate::session::settings::{Settings, piped};
+use crate::session::settings::{Settings, modes};
 use crate::session::transaction::Work;
 
 /// A statement that needs no planning.
@@ -91,7 +91,8 @@ fn found(session: &mut Session, text: &Arc<str>, given: &mut Given) -> Option<Re
         // The log tells the statement's own text, which a template does not have.
         return None;
     }
-    if piped::is_piped(session, text) {
+    // What was prepared has been restated.
+    if !given.prepared && modes::restates(session, text) {
         return None;
     }
     let live = session.place.current().cloned()?;

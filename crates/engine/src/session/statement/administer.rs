@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pando_kernel::administration::{Administration, Answer, Caller, Order, Unless};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::{Column, Columns, Kind as ValueKind, NeutralCodec, Value};
+use pando_sql::Modes;
 use pando_sql::ast::{Kind, Statement};
 
 use crate::plan::{names_unit, unknown, unread as syntax_error};
@@ -12,7 +13,7 @@ use crate::plan::{names_unit, unknown, unread as syntax_error};
 use crate::session::Session;
 use crate::session::place::Place;
 use crate::session::reply::made;
-use crate::session::settings::piped;
+use crate::session::settings::modes;
 use crate::session::statement::inquiry;
 use crate::session::transaction::Opened;
 
@@ -60,10 +61,29 @@ impl Place {
     }
 }
 
-/// The tree of one statement; only its text where it is about the configuration.
+/// The tree of one statement of the client's; only its text where it is about the configuration.
 pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Statement> {
+    read_by(session, text, By::Modes)
+}
+
+/// The tree of a part of a text that has been read, or of one that no client has written: the session's modes say
+/// nothing of it.
+pub(in crate::session) fn read_inner(session: &Session, text: &Arc<str>) -> Result<Statement> {
+    read_by(session, text, By::Default)
+}
+
+/// How a text is quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// As the session's modes say.
+    Modes,
+    Default,
+}
+
+fn read_by(session: &Session, text: &Arc<str>, by: By) -> Result<Statement> {
     let syntax = session.place.syntax()?;
-    let text = &session.place.settled(text)?;
+    let modes = if by == By::Modes { modes::modes(session) } else { Modes::default() };
+    let text = &session.place.settled(text, modes)?;
     if let Some(administration) = session.place.engine().administration()
         && administration.takes(text, syntax)
     {
@@ -71,7 +91,10 @@ pub(in crate::session) fn read(session: &Session, text: &Arc<str>) -> Result<Sta
         let alone = if alone.len() == text.len() { Arc::clone(text) } else { Arc::from(alone) };
         return Ok(Statement::of_administration(alone));
     }
-    let text = piped::spelled_out(session, text);
+    let text = match by {
+        By::Modes => modes::spelled_out(session, text)?,
+        By::Default => Arc::clone(text),
+    };
     let statement = pando_sql::parse(&text, syntax).map_err(syntax_error)?;
     session.place.refuse_unreadable(&statement)?;
     let statement = session.place.placed(statement)?;

@@ -80,7 +80,7 @@ pub(in crate::session) fn copy_of_change(
     let encoder = Encoder::new(copy)?;
     let text: Arc<str> =
         Span::new(change.start + 1, change.end.saturating_sub(1)).of(&stmt.text).into();
-    let inner = administer::read(session, &text)?;
+    let inner = administer::read_inner(session, &text)?;
     if !returns(&inner.kind) {
         return Err(server_error(0, "0A000", "COPY query must have a RETURNING clause"));
     }

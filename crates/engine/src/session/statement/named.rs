@@ -33,7 +33,12 @@ pub(in crate::session) fn prepare_named(
     };
     let declared =
         types.iter().map(|name| session.place.declared_type(name)).collect::<Result<_>>()?;
-    let prepared = prepare::make_prepared(session, sql, declared)?;
+    let prepared = match body {
+        PrepareBody::Span(_) => prepare::make_own_prepared(session, sql, declared)?,
+        PrepareBody::Text(_) | PrepareBody::Variable(_) => {
+            prepare::make_prepared(session, sql, declared)?
+        }
+    };
     if matches!(prepared.statement.kind, Kind::Immediate(_)) {
         return Err(not_prepared());
     }

@@ -8,7 +8,7 @@ use pando_kernel::feature::Catalog;
 use pando_kernel::request::Prepared;
 use pando_kernel::route::Need;
 use pando_kernel::{Column, Columns, Native, NeutralCodec};
-use pando_sql::ast::{Kind, Transaction};
+use pando_sql::ast::{Kind, Statement, Transaction};
 
 use crate::session::Session;
 use crate::session::errors::unknown_table;
@@ -29,6 +29,25 @@ pub(in crate::session) fn make_prepared(
     declared: Vec<u32>,
 ) -> Result<Arc<Prepared>> {
     let statement = administer::read(session, &sql)?;
+    prepared(session, sql, statement, declared)
+}
+
+/// The same of a part of a text that has been read, or of one that no client has written.
+pub(in crate::session) fn make_own_prepared(
+    session: &mut Session,
+    sql: Arc<str>,
+    declared: Vec<u32>,
+) -> Result<Arc<Prepared>> {
+    let statement = administer::read_inner(session, &sql)?;
+    prepared(session, sql, statement, declared)
+}
+
+fn prepared(
+    session: &mut Session,
+    sql: Arc<str>,
+    statement: Statement,
+    declared: Vec<u32>,
+) -> Result<Arc<Prepared>> {
     let ends = matches!(
         statement.kind,
         Kind::Transaction(
@@ -101,7 +120,7 @@ async fn describe_afresh(session: &mut Session, prepared: &Arc<Prepared>) -> Res
         }
         Kind::SetFor(own) => {
             set_for::refuse_unless_fork(&*session.place.live()?, "STATEMENT")?;
-            let inner = make_prepared(session, own.body.of(&stmt.text).into(), Vec::new())?;
+            let inner = make_own_prepared(session, own.body.of(&stmt.text).into(), Vec::new())?;
             return Box::pin(describe_afresh(session, &inner)).await;
         }
         Kind::Cursor(cursor) => {
@@ -230,7 +249,7 @@ pub(in crate::session) async fn fields(session: &mut Session, table: &str) -> Re
         return Err(unknown_table(table));
     }
     let text = format!("SELECT * FROM {} WHERE 1 = 0", live.database.dialect.quote(table));
-    let prepared = make_prepared(session, text.into(), Vec::new())?;
+    let prepared = make_own_prepared(session, text.into(), Vec::new())?;
     let columns = describe_prepared(session, &prepared).await?.columns;
     session.outbox.tell_all(columns.map(Event::Columns));
     session.outbox.tell(Event::Complete(Completion::default()));

@@ -81,8 +81,8 @@ async fn set_all(
     change_modes::reset_modes(session, assignments).await?;
     let (mut variables, overruled) = overruled(assignments, session.settings.variables());
     let (mut shown, mut told) = (Vec::new(), Vec::new());
-    let (mut autocommit, mut last_insert_id) = (None, None);
-    let (mut holds, mut computes) = (Holds::InSession, false);
+    let (mut autocommit, mut last_insert_id, mut computes) = (None, None, false);
+    let mut holds = Holds::InSession;
     let (mut applied, mut next) = (Vec::new(), Vec::new());
     let resets = assignments.iter().any(|one| one.value.is_none());
     for one in assignments {
@@ -103,6 +103,7 @@ async fn set_all(
         };
         let Some(_) = &one.value else {
             applied.extend(as_at_login(session, dialect.as_ref(), &one.name, &mut variables)?);
+            told.extend(back(session, dialect.told(&one.name, "DEFAULT")));
             shown.push(Change::AtLogin(one.name.clone()));
             continue;
         };
@@ -119,7 +120,7 @@ async fn set_all(
             continue;
         }
         let effect = effect?;
-        told.extend(dialect.told(&name, &text));
+        told.extend(news(session, dialect.told(&name, &text)));
         match effect {
             VariableEffect::Ignore => {}
             VariableEffect::Autocommit(on) => autocommit = Some(on),
@@ -223,6 +224,17 @@ async fn choose_autocommit(session: &mut Session, chosen: Option<bool>) -> Resul
         }
         None => Ok(()),
     }
+}
+
+/// Those that say nothing any more.
+fn back(session: &Session, told: Vec<(String, String)>) -> Vec<(String, String)> {
+    news(session, told).into_iter().filter(|(_, value)| value.is_empty()).collect()
+}
+
+/// Without those that say nothing and never said anything.
+fn news(session: &Session, mut told: Vec<(String, String)>) -> Vec<(String, String)> {
+    told.retain(|(name, value)| !value.is_empty() || session.place.facts().told(name).is_some());
+    told
 }
 
 fn tell(session: &mut Session, told: Vec<(String, String)>) {

@@ -28,7 +28,7 @@ pub(in crate::session) async fn set_for(
     let live = session.place.live()?;
     refuse_unless_fork(&live, "STATEMENT")?;
     let dialect = Arc::clone(&live.database.dialect);
-    let mut body = administer::read(session, &own.body.of(&stmt.text).into())?;
+    let mut body = administer::read_inner(session, &own.body.of(&stmt.text).into())?;
     if stands_for_another(&body.kind) {
         return Err(Error::unsupported(
             30001,
@@ -83,7 +83,7 @@ async fn value(
         effect = dialect.set(&one.name, &text);
     }
     let is_level = one.name.ends_with("_isolation") || one.name.ends_with("_read_only");
-    if is_level || !dialect.told(&one.name, &text).is_empty() {
+    if is_level || dialect.told(&one.name, &text).iter().any(|(_, value)| !value.is_empty()) {
         return Err(of_session(&one.name));
     }
     match effect? {
