@@ -67,6 +67,7 @@ fn steps(sql: &str, purpose: Purpose) -> (&'static str, Option<Because>) {
                 Steps::LockedRows(_) => "locked_rows",
                 Steps::TableOfQuery(_) => "table_of_query",
                 Steps::TableLike(_) => "table_like",
+                Steps::Refill(_) => "refill",
             };
             (name, found.refusal.refusal())
         }

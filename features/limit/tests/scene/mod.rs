@@ -77,7 +77,13 @@ pub(crate) fn ask(room: &dyn Feature, asked: &Ask<'_>, permits: &mut Permits) ->
         source: &Still,
     };
     let units: Vec<UnitName> = asked.units.iter().map(|unit| UnitName::from(*unit)).collect();
-    let footprint = Footprint { stmt: &stmt, writes: false, units: &units, shards: units.len(), now: asked.now };
+    let footprint = Footprint {
+        stmt: &stmt,
+        writes: false,
+        units: &units,
+        shards: units.len(),
+        now: asked.now,
+    };
     room.admission().unwrap().admit(&ctx, &footprint, permits)
 }
 
