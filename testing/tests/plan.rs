@@ -291,3 +291,8 @@ fn questions_about_the_catalogue_go_to_the_units_that_can_answer() {
     check("catalogue-mysql");
     check("catalogue-postgres");
 }
+
+#[test]
+fn statements_with_a_mark_are_planned_for_shadows() {
+    check("shadow");
+}

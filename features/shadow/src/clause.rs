@@ -58,10 +58,11 @@ impl Clause {
             }
         }
         let deciding = self.table.columns.iter().filter(|column| column.decides(self.operation));
-        let is_decided = match &self.says {
-            Says::Row(_) => !all.is_empty(),
+        let is_whole = match &self.says {
+            Says::Row(_) => true,
             Says::Among(_) => all.len() == deciding.count() && !all.contains(&Meant::Nothing),
         };
+        let is_decided = is_whole && !all.is_empty();
         if is_decided { Meant::Production } else { Meant::Nothing }
     }
 

@@ -7,7 +7,8 @@ use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
 use pando_sql::visit;
 
 use crate::algorithm::Operation;
-use crate::decision::Hint;
+use crate::decision::{Hint, decided};
+use crate::evidence::evidence;
 use crate::refused;
 use crate::rule::Rule;
 
@@ -41,6 +42,16 @@ pub(crate) fn environment(
             format!("the view `{own}` over `{table}` would have no shadow"),
             "list the view under `tables` of `!SHADOW`, with the algorithms of its tables",
         ));
+    }
+    if define.query.is_some() && define.object != ObjectKind::View {
+        let evidence = evidence(rule, ctx, stmt);
+        let decided = decided(&evidence, hint, &|constant| constant.here(ctx));
+        if !matches!(decided, Ok(None | Some(Environment::Production))) {
+            return Err(refused(
+                format!("`{own}` is made in production, and its rows would be shadows"),
+                "make the table, listed under `tables` of `!SHADOW`, and insert rows into it by the hint `SHADOW=true`",
+            ));
+        }
     }
     let is_filled = define.query.is_some() && define.object == ObjectKind::Table;
     let marks = rule.table(&own).is_some_and(|table| table.decides(Operation::Insert));
