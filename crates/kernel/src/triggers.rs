@@ -6,6 +6,7 @@ mod written;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 
+use crate::route::UnitName;
 use crate::value::Value;
 
 pub use written::Written;
@@ -32,6 +33,8 @@ pub struct Triggers {
     pub routines: HashMap<String, Work>,
     /// By a routine's name, in lower case, the triggers that run it, also where another one calls it.
     pub uses: HashMap<String, Vec<Use>>,
+    /// Which storage units have each of these routines that is no vendor's, where what is told is of several.
+    pub stand: HashMap<String, Vec<UnitName>>,
 }
 
 /// A trigger that runs a routine.
@@ -120,8 +123,24 @@ impl Beyond {
 }
 
 impl Triggers {
+    /// A routine that reads the table, or view, of this key, in lower case; where it is not known which tables it works
+    /// with, one that names it.
+    pub fn reader_of(&self, key: &str) -> Option<&str> {
+        let reads = |work: &Work| {
+            let is_known = matches!(work.beyond, None | Some(Beyond::PartName | Beyond::Calls(_)));
+            work.reads.contains(key) || !is_known && work.names.contains(key)
+        };
+        let mut all: Vec<&String> =
+            self.routines.iter().filter(|(_, work)| reads(work)).map(|(name, _)| name).collect();
+        all.sort_unstable();
+        all.first().map(|name| name.as_str())
+    }
+
     /// Takes in those of another storage unit.
     pub fn add(&mut self, other: Self) {
+        for (name, units) in other.stand {
+            self.stand.entry(name).or_default().extend(units);
+        }
         for (name, work) in other.routines {
             self.routines.entry(name).or_default().add(&work);
         }

@@ -2,9 +2,9 @@
 //! on each data node over that node's tables. Any other is made on one storage unit, over one node of each table: so
 //! its server knows its columns and what it hangs on, and the engine reads it by its query, over all nodes.
 
-use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::route::{Need, Place, Spread, Target, UnitName, Units};
+use pando_kernel::{Effects, Value};
 use pando_sql::ast::{
     Define, DefineAction, Expr, Ident, Node, ObjectKind, ObjectName, QueryBody, Select, SelectItem,
 };
@@ -42,7 +42,7 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
                     "execute the statement by itself",
                 ));
             }
-            return at_home(asked, name, &tables);
+            return at_home(asked, define, name, &tables);
         };
         if !tables.iter().all(|table| rule.are_bound(view, table)) {
             return Err(unbound(name, &tables));
@@ -66,7 +66,12 @@ fn is_refilled(asked: &Asked<'_>) -> bool {
 }
 
 /// A view that no rule speaks of: on one storage unit that has a node of each of its sharded tables, and all others.
-fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Found> {
+fn at_home(
+    asked: &Asked<'_>,
+    define: &Define,
+    name: &ObjectName,
+    tables: &[&Table],
+) -> Result<Found> {
     let rule = asked.rule;
     if asked.ctx.database.turns_columns() {
         return Err(unbound(name, tables));
@@ -111,6 +116,9 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
         ));
     };
     has_no_actual_name(asked, name, tables)?;
+    if let Some(need) = is_read_by_none(asked, name, define)? {
+        return Ok(Found::Needs(need));
+    }
     let named = |table: &&Table| {
         let node = table.nodes().iter().find(|node| node.unit == **home)?;
         Some(table.named_at(node))
@@ -121,6 +129,30 @@ fn at_home(asked: &Asked<'_>, name: &ObjectName, tables: &[&Table]) -> Result<Fo
         rows: None,
     };
     Ok(Found::Units(Units::new(vec![target], Spread::Gather)))
+}
+
+/// Refuses a view that a routine reads already: that would run on a storage unit, and read the part of the rows that the
+/// view has there. What has to be known first.
+fn is_read_by_none(asked: &Asked<'_>, view: &ObjectName, define: &Define) -> Result<Option<Need>> {
+    let texts = asked.ctx.dialect.effects().and_then(Effects::triggers);
+    if define.materialized || texts.is_none() {
+        return Ok(None);
+    }
+    let units = &asked.ctx.database.units;
+    let Some(known) = asked.ctx.catalog.routines(units).triggers else {
+        return Ok(Some(Need::Triggers(units.clone())));
+    };
+    let view = view.key();
+    match known.reader_of(&view.to_lowercase()) {
+        None => Ok(None),
+        Some(routine) => Err(Error::unsupported(
+            20032,
+            format!(
+                "routine `{routine}` may read view `{view}`, of which each storage unit has a part"
+            ),
+            "drop the routine and let the client read the view, or give the view another name",
+        )),
+    }
 }
 
 /// Refuses what is called as an actual table is: in the definition that its server tells nobody could tell the two

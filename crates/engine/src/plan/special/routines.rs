@@ -41,6 +41,9 @@ pub(in crate::plan) fn defined(ctx: &Context<'_>, stmt: &Statement) -> Result<Ro
     match define.action {
         DefineAction::Create => made(ctx, stmt, define, effects),
         DefineAction::Alter | DefineAction::Drop | DefineAction::Comment => {
+            if let Some(need) = unasked(ctx) {
+                return Ok(Route::Needs(need));
+            }
             Ok(changed(ctx, define))
         }
         DefineAction::Truncate | DefineAction::Rename => Ok(Route::Unclaimed),
@@ -88,8 +91,19 @@ fn lacks(ctx: &Context<'_>, unit: &UnitName, name: &str) -> bool {
 
 /// Whether a unit has a routine of this name, in lower case; `None` when it was not asked yet.
 fn has(ctx: &Context<'_>, unit: &UnitName, name: &str) -> Option<bool> {
-    let known = ctx.catalog.effectful(unit)?;
-    Some(known.routines.get(name).is_some_and(|units| units.contains(unit)))
+    if let Some(known) = ctx.catalog.effectful(unit) {
+        return Some(known.routines.get(name).is_some_and(|units| units.contains(unit)));
+    }
+    let known = ctx.catalog.routines(&ctx.database.units).triggers?;
+    Some(known.stand.get(name).is_some_and(|units| units.contains(unit)))
+}
+
+/// What has to be known first: what a transaction has made is told on its own connections alone.
+fn unasked(ctx: &Context<'_>) -> Option<Need> {
+    let units = &ctx.database.units;
+    let is_asked = units.iter().all(|unit| ctx.catalog.effectful(unit).is_some());
+    let has_told = is_asked || ctx.catalog.routines(units).triggers.is_some();
+    (!has_told).then(|| Need::Triggers(units.clone()))
 }
 
 /// Whether a definition may be possible on one storage unit and not on another: where servers read bodies as they are

@@ -158,7 +158,14 @@ async fn learn_triggers(
             units.iter().map(|unit| plan::writer_of(&live.database, Arc::clone(unit))).collect();
         for unit in &writers {
             let rows = ask::ask(session, live, unit, texts.triggers_query()).await?;
-            triggers.add(texts.read_triggers(&rows));
+            let mut found = texts.read_triggers(&rows);
+            let routines = rows.iter().filter_map(|row| match &row[..] {
+                [Value::Text(kind), Value::Text(name), ..] if kind == "routine" => Some(name),
+                _ => None,
+            });
+            found.stand =
+                routines.map(|name| (name.to_lowercase(), vec![Arc::clone(unit)])).collect();
+            triggers.add(found);
         }
     }
     session.work.catalog(live).learn_triggers(epoch, units, triggers);

@@ -73,9 +73,6 @@ impl Source<'_> {
 }
 
 fn read(language: Language, text: &str) -> Option<Said> {
-    if judged(language, text).0 != Leaves::Nothing {
-        return None;
-    }
     let tokens = tokenize(text, &SYNTAX).ok()?;
     let items = reading(text, &SYNTAX, None).ok()?;
     if items.iter().any(|item| matches!(item, Item::Unreadable)) {
@@ -87,6 +84,10 @@ fn read(language: Language, text: &str) -> Option<Said> {
             found.calls.insert(one.name.clone());
         }
         found.work.names.insert(one.name);
+    }
+    if judged(language, text).0 != Leaves::Nothing {
+        let names = found.work.names;
+        return Some(Said { work: Work { names, ..unread() }, ..Said::default() });
     }
     let work = &mut found.work;
     let on_one_unit = OWN.iter().find(|name| work.names.contains(**name));
@@ -100,9 +101,8 @@ fn read(language: Language, text: &str) -> Option<Said> {
     }
     match tables(&items) {
         Some(tables) => work.reads = tables,
-        None => {
-            work.beyond.get_or_insert(Beyond::Tables);
-        }
+        // What changes tables is that before anything else.
+        None => work.beyond = Some(Beyond::Tables),
     }
     let tells = |pair: &[Item<'_>]| {
         pair[0].is_word("raise") && pair[1].word().is_some_and(|word| TELLING.contains(&&*word))
