@@ -60,6 +60,7 @@ pub(crate) fn rewrite(
     }
     if let Kind::Insert(insert) = &stmt.kind {
         insert::list_columns(rule, ctx, insert, edits);
+        insert::bare_columns(ctx, &stmt.text, insert, edits);
     }
     Ok(())
 }
