@@ -48,6 +48,7 @@ pub mod states;
 pub mod table;
 pub mod temporary;
 pub mod transfer;
+pub mod trigger;
 pub mod two_phase;
 pub mod undo;
 pub mod value;

@@ -33,6 +33,7 @@ mod shortcut;
 mod strategy;
 mod table;
 mod text_keys;
+mod trigger;
 mod twins;
 mod update;
 mod value;
