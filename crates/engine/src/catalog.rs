@@ -163,7 +163,7 @@ impl UnitCatalog {
         }
     }
 
-    /// Remembers what indexes and constraints of these units are called, unless a definition has changed since `epoch`.
+    /// Remembers what indexes, constraints and triggers of these units are called, unless a definition has changed since `epoch`.
     pub(crate) fn learn_names(&self, epoch: u64, units: Vec<UnitName>, names: Names) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
@@ -174,6 +174,7 @@ impl UnitCatalog {
             let own = all.entry(table).or_default();
             own.indexes.extend(found.indexes);
             own.constraints.extend(found.constraints);
+            own.triggers.extend(found.triggers);
         }
         known.named.extend(units);
     }

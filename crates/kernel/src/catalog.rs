@@ -91,13 +91,15 @@ pub struct Routines {
 /// By actual table (lower-cased) what its indexes and constraints are called.
 pub type Names = HashMap<String, OwnNames>;
 
-/// What the indexes and constraints of one actual table are called, lower-cased. A key is both.
+/// What the indexes, constraints and triggers of one actual table are called, lower-cased. A key is both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnNames {
     /// Its indexes.
     pub indexes: HashSet<String>,
     /// Its constraints.
     pub constraints: HashSet<String>,
+    /// Its triggers, of families where their names are those of a schema.
+    pub triggers: HashSet<String>,
 }
 
 /// By key what servers call those tables of it whose names are not their keys, and others of the same key.

@@ -42,6 +42,7 @@ pub mod roles;
 pub mod room;
 pub mod route;
 pub mod row;
+pub mod row_trigger;
 pub mod runtime;
 pub mod sequences;
 pub mod session;

@@ -6,8 +6,11 @@ use pando_kernel::clock::Behind;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
+use pando_kernel::row_trigger::body;
+use pando_kernel::table::TableKind;
 use pando_sql::ast::{
-    Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, ObjectKind, QueryBody, Statement,
+    DefineAction, Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, ObjectKind,
+    ObjectName, QueryBody, Statement,
 };
 use pando_sql::{Fold, visit};
 
@@ -115,6 +118,11 @@ pub(crate) fn check(
         // Whether a counted column is given shows with each row.
         Kind::Copy(_) | Kind::Load(_) => steady(ctx, &stmt.kind),
         Kind::Define(define) if define.query.is_some() => steadily(&stmt.kind, &volatile),
+        Kind::Define(define)
+            if define.object == ObjectKind::Trigger && define.action == DefineAction::Create =>
+        {
+            row_trigger(ctx, &stmt.text)
+        }
         Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::unsupported(
             30001,
             "what MERGE writes is not read, and may differ on each copy of a broadcast table",
@@ -139,6 +147,45 @@ pub(crate) fn check(
         | Kind::Administration
         | Kind::Empty
         | Kind::Opaque => Ok(()),
+    }
+}
+
+/// Each copy has the trigger: it must write the same into all of them.
+fn row_trigger(ctx: &Context<'_>, text: &str) -> Result<()> {
+    let read = body(text, ctx.dialect.syntax(), ctx.dialect.effects());
+    let refused = |what: &str| {
+        Error::unsupported(
+            30001,
+            format!(
+                "a trigger on a broadcast table that does more than to compute values of its row (there is {what}) \
+                 is not supported: each copy would do it"
+            ),
+            "let the client do that in the same transaction",
+        )
+    };
+    // Triggers of another kind call functions, which nobody reads.
+    let Some(read) = read else { return Ok(()) };
+    let own = read.map_err(|what| refused(&what))?;
+    let all: Vec<_> = ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
+    let is_everywhere = |name: &ObjectName| {
+        let mut known = all.iter().filter(|known| known.kind == TableKind::Broadcast);
+        known.any(|known| ctx.dialect.syntax().table_key(&known.name) == name.key())
+    };
+    if let Some(name) = own.reads.iter().find(|name| !is_everywhere(name)) {
+        return Err(refused(&format!("the table `{}`, which is no broadcast table", name.key())));
+    }
+    if own.is_limited {
+        return Err(refused("a query with LIMIT"));
+    }
+    let is_told = |name: &str, behind| {
+        ctx.dialect.clock().is_some_and(|clock| clock.asked(name, behind).is_some())
+    };
+    let differs =
+        |name: &&String, behind| VOLATILE.contains(&name.as_str()) && !is_told(name, behind);
+    let called = own.calls.iter().find(|name| differs(name, Behind::Empty));
+    match called.or_else(|| own.words.iter().find(|name| differs(name, Behind::Nothing))) {
+        Some(name) => Err(refused(&format!("`{name}`, which gives another value on each copy"))),
+        None => Ok(()),
     }
 }
 

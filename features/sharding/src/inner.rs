@@ -47,7 +47,7 @@ pub(crate) fn there(
     candidates.into_iter().flatten().find(|candidate| own.contains(&candidate.to_lowercase()))
 }
 
-fn is_plain(table: &TableName) -> bool {
+pub(crate) fn is_plain(table: &TableName) -> bool {
     table.actual.eq_ignore_ascii_case(&table.logic)
 }
 

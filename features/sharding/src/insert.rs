@@ -9,7 +9,7 @@ use pando_kernel::feature::Context;
 use pando_kernel::insert::{by_place, uneven_row, unknown_column};
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target, Units};
 use pando_sql::ast::{ColumnAssignment, Expr, Insert, InsertRow, InsertSource, Node};
-use pando_sql::{Edits, Fold};
+use pando_sql::{Edits, Fold, Item, Span, reading};
 
 use crate::arbiter;
 use crate::asked::Asked;
@@ -206,6 +206,29 @@ pub(crate) fn list_columns(rule: &Rule, ctx: &Context<'_>, insert: &Insert, edit
     names.extend(made.filter(|made| !names.iter().any(|name| name.eq_ignore_ascii_case(made))));
     let names: Vec<String> = names.into_iter().map(|name| ctx.dialect.quote(name)).collect();
     edits.replace(insert.columns_span, format!(" ({})", names.join(", ")));
+}
+
+/// Takes the table's name off columns that are written with it: its part is called otherwise.
+pub(crate) fn bare_columns(ctx: &Context<'_>, text: &str, insert: &Insert, edits: &mut Edits) {
+    let Some(columns) = &insert.columns else { return };
+    let list = insert.columns_span;
+    if !list.of(text).contains('.') {
+        return;
+    }
+    let syntax = ctx.dialect.syntax();
+    let Ok(items) = reading(list.of(text), syntax, None) else { return };
+    let names: Vec<_> = items.iter().filter_map(Item::name).collect();
+    if names.len() != columns.len() || !syntax.limit_with_comma {
+        return;
+    }
+    let table = insert.table.name.key();
+    for (name, column) in names.into_iter().zip(columns) {
+        let owner = name.parts.iter().rev().nth(1);
+        if owner.is_some_and(|owner| syntax.table_key(owner) == table) {
+            let start = list.start + name.span.start;
+            edits.replace(Span::new(start, column.span.start), "");
+        }
+    }
 }
 
 /// Keys for the rows that have none; NULL stands for rows that bring their own.

@@ -27,6 +27,7 @@ mod placed;
 mod proof;
 mod rewrite;
 mod route;
+mod row_trigger;
 mod rule;
 mod scope;
 mod shortcut;

@@ -13,12 +13,13 @@ use pando_sql::{Edits, Span};
 
 use crate::inner::{self, Part};
 use crate::rewrite::spelled;
+use crate::row_trigger;
 use crate::rule::Rule;
 
-/// The indexes that a statement names without their table.
+/// The indexes, or triggers, that a statement names without their table.
 pub(crate) fn alone(kind: &Kind) -> Option<&[ObjectName]> {
     if let Kind::Define(define) = kind
-        && define.object == ObjectKind::Index
+        && (define.object == ObjectKind::Index || drops_trigger(define))
         && define.on.is_none()
     {
         return Some(&define.names);
@@ -29,6 +30,11 @@ pub(crate) fn alone(kind: &Kind) -> Option<&[ObjectName]> {
         return Some(slice::from_ref(index));
     }
     None
+}
+
+/// DROP TRIGGER.
+pub(crate) fn drops_trigger(define: &Define) -> bool {
+    define.object == ObjectKind::Trigger && define.action == DefineAction::Drop
 }
 
 /// What must be known of a statement's units first.
@@ -51,7 +57,7 @@ fn wants_names(kind: &Kind) -> bool {
         let makes_table =
             define.object == ObjectKind::Table && define.action == DefineAction::Create;
         let is_index = define.object == ObjectKind::Index;
-        return is_index || !makes_table && !define.inner_names.is_empty();
+        return is_index || drops_trigger(define) || !makes_table && !define.inner_names.is_empty();
     }
     if let Kind::Insert(insert) = kind {
         return conflicting(insert).is_some();
@@ -90,6 +96,10 @@ fn conflicting(insert: &Insert) -> Option<&Ident> {
 }
 
 fn defined(namer: &Namer<'_>, define: &Define, edits: &mut Edits) {
+    if drops_trigger(define) {
+        let names = define.names.iter().filter_map(|name| name.parts.last());
+        names.for_each(|name| namer.trigger(name, edits));
+    }
     if define.object == ObjectKind::Index {
         let names = define.names.iter().chain(&define.renamed_to);
         for name in names.filter_map(|name| name.parts.last()) {
@@ -133,6 +143,15 @@ impl<'a> Namer<'a> {
         let is_ours = kind == InnerKind::Constraint || self.ctx.dialect.index_names_are_global();
         let given = || is_ours.then(|| inner::given(&name.value, self.table, self.part));
         if let Some(own) = there.or_else(given) {
+            edits.replace(name.span, spelled(self.ctx, name, &own));
+        }
+    }
+
+    fn trigger(&self, name: &Ident, edits: &mut Edits) {
+        let names = self.names.as_deref();
+        if let Some(own) =
+            names.and_then(|names| row_trigger::there(&name.value, self.table, names))
+        {
             edits.replace(name.span, spelled(self.ctx, name, &own));
         }
     }

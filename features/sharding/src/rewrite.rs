@@ -9,7 +9,7 @@ use pando_sql::{Edits, Fold};
 
 use crate::captured::captured;
 use crate::rule::Rule;
-use crate::{insert, named, view};
+use crate::{insert, named, row_trigger, view};
 
 /// Edits a statement's text for one target.
 pub(crate) fn rewrite(
@@ -57,9 +57,11 @@ pub(crate) fn rewrite(
     named::rename(rule, ctx, &stmt.kind, to, edits);
     if let Kind::Define(define) = &stmt.kind {
         view::place(rule, define, to, edits);
+        row_trigger::place(ctx, stmt, to, edits);
     }
     if let Kind::Insert(insert) = &stmt.kind {
         insert::list_columns(rule, ctx, insert, edits);
+        insert::bare_columns(ctx, &stmt.text, insert, edits);
     }
     Ok(())
 }

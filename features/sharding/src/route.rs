@@ -1,7 +1,7 @@
 //! Routing: which actual tables a statement touches (paper §VI.B).
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::Context;
+use pando_kernel::feature::{Context, OwnNames};
 use pando_kernel::route::{Need, Route, Spread, Target, Units};
 use pando_sql::ast::{
     CopyDirection, Define, InnerKind, Kind, ObjectKind, ObjectName, Query, QueryBody, Select,
@@ -20,7 +20,7 @@ use crate::rule::Rule;
 use crate::scope::{Scope, last, selects};
 use crate::table::Table;
 use crate::within::Within;
-use crate::{altered, inner, insert, merge, named, trigger, twins};
+use crate::{altered, inner, insert, merge, named, row_trigger, trigger, twins};
 
 /// Routes a statement that touches sharded tables; leaves others alone.
 pub(crate) fn route(
@@ -33,7 +33,7 @@ pub(crate) fn route(
         return Ok(());
     }
     if let Some(names) = named::alone(&stmt.kind)
-        && let Some(found) = index_alone(rule, ctx, names)?
+        && let Some(found) = index_alone(rule, ctx, stmt, names)?
     {
         *route = match found {
             Found::Units(units) => Route::Units(units),
@@ -255,7 +255,14 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
 }
 
 /// DROP, ALTER and REINDEX INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
-fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<Option<Found>> {
+/// The same for DROP TRIGGER.
+fn index_alone(
+    rule: &Rule,
+    ctx: &Context<'_>,
+    stmt: &Statement,
+    names: &[ObjectName],
+) -> Result<Option<Found>> {
+    let is_trigger = matches!(&stmt.kind, Kind::Define(define) if named::drops_trigger(define));
     let all = &ctx.database.units;
     let Some(known) = ctx.catalog.names(all) else {
         return Ok(Some(Found::Needs(Need::Names(all.clone()))));
@@ -263,13 +270,19 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     let has = |table: &Table, name: &str| {
         table.nodes().first().is_some_and(|node| {
             let own = table.named_at(node);
-            inner::there(name, InnerKind::Index, &own, &known).is_some()
+            match is_trigger {
+                true => row_trigger::there(name, &own, &known).is_some(),
+                false => inner::there(name, InnerKind::Index, &own, &known).is_some(),
+            }
         })
     };
     // A part's own name is nobody's, and must not get through to the part.
     let has_part = |table: &Table, name: &String| {
         let parts = table.nodes().iter().filter_map(|node| known.get(&node.table.to_lowercase()));
-        parts.into_iter().any(|own| own.indexes.contains(name))
+        let own = |own: &OwnNames| {
+            if is_trigger { own.triggers.contains(name) } else { own.indexes.contains(name) }
+        };
+        parts.into_iter().any(own)
     };
     let of = |name: &String| {
         let shown = rule.tables().find(|table| has(table, name));
@@ -279,7 +292,7 @@ fn index_alone(rule: &Rule, ctx: &Context<'_>, names: &[ObjectName]) -> Result<O
     for name in names.iter().map(last) {
         let owner = of(&name);
         // What nobody has is missing wherever the statement goes.
-        if owner.is_some() || known.values().any(|own| own.indexes.contains(&name)) {
+        if owner.is_some() || known.values().any(|own| !is_trigger && own.indexes.contains(&name)) {
             owners.push(owner);
         }
     }
@@ -316,6 +329,11 @@ fn defined(asked: &Asked<'_>, define: &Define) -> Result<Found> {
     ];
     if let Some((_, what, instead)) = forbidden.iter().find(|(holds, ..)| *holds) {
         return Err(Error::unsupported(20030, format!("{what} is not supported"), *instead));
+    }
+    if row_trigger::makes(define)
+        && let Some(need) = row_trigger::check(asked, define)?
+    {
+        return Ok(Found::Needs(need));
     }
     if define.query.is_some() && define.object == ObjectKind::Table {
         // Its rows go where the rule says, or come from several parts.

@@ -105,7 +105,7 @@ const RELATIONS: &[Relation] = &[
         holding: Tables,
         schema: "EVENT_OBJECT_SCHEMA",
         table: Some("EVENT_OBJECT_TABLE"),
-        columns: &[("TRIGGER_SCHEMA", Role::Database)],
+        columns: &[("TRIGGER_SCHEMA", Role::Database), ("TRIGGER_NAME", Role::Part)],
     },
     Relation {
         names: &["ROUTINES"],

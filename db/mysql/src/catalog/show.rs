@@ -49,6 +49,26 @@ const ROUTINES: &[(&str, &str)] = &[
     ("DATABASE_COLLATION", "Database Collation"),
 ];
 
+/// Those of SHOW TRIGGERS.
+const TRIGGERS: &[(&str, &str)] = &[
+    ("TRIGGER_NAME", "Trigger"),
+    ("EVENT_MANIPULATION", "Event"),
+    ("EVENT_OBJECT_TABLE", "Table"),
+    ("ACTION_STATEMENT", "Statement"),
+    ("ACTION_TIMING", "Timing"),
+    ("CREATED", "Created"),
+    ("SQL_MODE", "sql_mode"),
+    ("DEFINER", "Definer"),
+    ("CHARACTER_SET_CLIENT", "character_set_client"),
+    ("COLLATION_CONNECTION", "collation_connection"),
+    ("DATABASE_COLLATION", "Database Collation"),
+];
+
+/// The text of a trigger, from what the catalogue has of it.
+const TRIGGER_TEXT: &str = "CONCAT('CREATE DEFINER=`', SUBSTRING_INDEX(DEFINER, '@', 1), '`@`', \
+     SUBSTRING_INDEX(DEFINER, '@', -1), '` TRIGGER `', REPLACE(TRIGGER_NAME, '`', '``'), '` ', ACTION_TIMING, ' ', \
+     EVENT_MANIPULATION, ' ON `', REPLACE(EVENT_OBJECT_TABLE, '`', '``'), '` FOR EACH ROW ', ACTION_STATEMENT)";
+
 /// A SHOW with the text it stands in.
 struct Shown<'a> {
     text: &'a str,
@@ -82,7 +102,9 @@ pub(super) fn restate(text: &str, show: &Show, facts: &Facts) -> Result<Option<S
         ["COLUMNS" | "FIELDS" | "INDEX" | "INDEXES" | "KEYS"] if show.database.is_some() => {
             shown.of_table().map(Some)
         }
-        ["TRIGGERS" | "EVENTS"] | ["OPEN", "TABLES"] if show.database.is_some() => {
+        ["TRIGGERS"] => shown.triggers(),
+        ["CREATE", "TRIGGER"] => shown.create_trigger(),
+        ["EVENTS"] | ["OPEN", "TABLES"] if show.database.is_some() => {
             Ok(shown.database()?.map(|_| format!("SHOW {}{}", show.what, shown.narrowed())))
         }
         _ => Ok(None),
@@ -171,6 +193,16 @@ fn granted(text: &str) -> Option<String> {
     };
     let is_self = quote.is_none() && name.eq_ignore_ascii_case("current_user");
     (!is_self).then(|| name.to_owned())
+}
+
+/// The name at the end of a text, without its quotes.
+fn last_name(text: &str) -> Option<String> {
+    let tokens = tokenize(text, &SYNTAX).ok()?.list;
+    let name = tokens.iter().rev().find(|token| token.span.of(text) != ";")?.span.of(text);
+    match name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+        Some(quoted) => Some(quoted.replace("``", "`")),
+        None => Some(name.to_owned()),
+    }
 }
 
 fn of_schema(column: &str, database: &str) -> String {
@@ -286,6 +318,39 @@ impl Shown<'_> {
             columns.push(("TABLE_TYPE", "Table_type"));
         }
         Ok(Some(self.of("TABLES", &columns, &of_schema("TABLE_SCHEMA", &database))))
+    }
+
+    /// LIKE is about the tables.
+    fn triggers(&self) -> Result<Option<String>> {
+        let Some(database) = self.database()? else { return Ok(None) };
+        let items =
+            TRIGGERS.iter().map(|(name, label)| format!("{name} AS {}", MySql.quote(label)));
+        let labels = TRIGGERS.iter().map(|(_, label)| format!("t.{}", MySql.quote(label)));
+        let filter = match (&self.show.like, &self.show.filter) {
+            (Some(like), _) => format!(" WHERE t.`Table` LIKE {}", literal(like)),
+            (None, Some(filter)) => format!(" WHERE {}", filter.span.of(self.text)),
+            (None, None) => String::new(),
+        };
+        Ok(Some(format!(
+            "SELECT {} FROM (SELECT {}, ACTION_ORDER AS action_order FROM information_schema.TRIGGERS WHERE {}) AS \
+             t{filter} ORDER BY t.`Table`, t.`Event`, t.`Timing`, t.action_order",
+            labels.collect::<Vec<_>>().join(", "),
+            items.collect::<Vec<_>>().join(", "),
+            of_schema("TRIGGER_SCHEMA", &database)
+        )))
+    }
+
+    fn create_trigger(&self) -> Result<Option<String>> {
+        let Some(database) = &self.facts.database else { return Ok(None) };
+        let Some(name) = last_name(self.text) else { return Ok(None) };
+        Ok(Some(format!(
+            "SELECT TRIGGER_NAME AS `Trigger`, SQL_MODE AS sql_mode, {TRIGGER_TEXT} AS `SQL Original Statement`, \
+             CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, \
+             DATABASE_COLLATION AS `Database Collation`, CREATED AS Created FROM information_schema.TRIGGERS \
+             WHERE {} AND TRIGGER_NAME = {}",
+            of_schema("TRIGGER_SCHEMA", database),
+            literal(&name)
+        )))
     }
 
     fn databases(&self) -> String {

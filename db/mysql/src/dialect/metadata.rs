@@ -104,7 +104,8 @@ impl Metadata for MySql {
         Some(format!(
             "SELECT TABLE_NAME, INDEX_NAME, 'index' FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
              UNION SELECT TABLE_NAME, CONSTRAINT_NAME, 'constraint' FROM information_schema.TABLE_CONSTRAINTS \
-             WHERE TABLE_SCHEMA = DATABASE() LIMIT {ALL}"
+             WHERE TABLE_SCHEMA = DATABASE() UNION ALL SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, 'trigger' \
+             FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() LIMIT {ALL}"
         ))
     }
 

@@ -547,7 +547,11 @@ fn read_name(row: &[Value], names: &mut Names) -> Result<()> {
         return Err(Error::internal("a row of names has another shape"));
     };
     let own = names.entry(table.to_lowercase()).or_default();
-    let of_kind = if kind == "index" { &mut own.indexes } else { &mut own.constraints };
+    let of_kind = match kind.as_str() {
+        "index" => &mut own.indexes,
+        "trigger" => &mut own.triggers,
+        _ => &mut own.constraints,
+    };
     of_kind.insert(name.to_lowercase());
     Ok(())
 }

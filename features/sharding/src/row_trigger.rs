@@ -1,0 +1,149 @@
+//! Triggers whose work stands in their own text, on sharded tables: each part has its own, which does the same to each row.
+//! Those that call a function are [another matter](crate::trigger).
+
+use pando_kernel::Effects;
+use pando_kernel::error::{Error, Result};
+use pando_kernel::feature::{Context, Names};
+use pando_kernel::route::{Need, Target};
+use pando_kernel::row_trigger::{Body, body};
+use pando_kernel::table::TableKind;
+use pando_sql::ast::{Define, DefineAction, Ident, Kind, ObjectKind, Statement};
+use pando_sql::{Edits, Span};
+
+use crate::asked::Asked;
+use crate::inner::{inner_name, is_plain};
+use crate::rewrite::spelled;
+use crate::table::Table;
+
+/// Whether it makes a trigger.
+pub(crate) fn makes(define: &Define) -> bool {
+    define.object == ObjectKind::Trigger && define.action == DefineAction::Create
+}
+
+/// Whether a trigger can be made on all parts of its table.
+///
+/// # Errors
+/// `Refused` with what in its body would be another thing on a part than on the whole table.
+pub(crate) fn check(asked: &Asked<'_>, define: &Define) -> Result<Option<Need>> {
+    let ctx = asked.ctx;
+    if calls_functions(ctx) {
+        return Ok(None);
+    }
+    let (Some(on), Some(name)) = (&define.on, define.names.first()) else { return Ok(None) };
+    let read = body(&asked.stmt.text, ctx.dialect.syntax(), ctx.dialect.effects());
+    let own = match read {
+        None => {
+            return Err(Error::unsupported(
+                20030,
+                "a trigger on a sharded table is not supported",
+                "let the client do its work in the same transaction, or make it on each actual table, on the storage \
+                 units themselves",
+            ));
+        }
+        Some(read) => read.map_err(|what| not_the_rows(&what))?,
+    };
+    refuse_keys(ctx, &on.key(), &own)?;
+    refuse_tables(ctx, &own)?;
+    let Some(known) = ctx.catalog.names(&ctx.database.units) else {
+        return Ok(Some(Need::Names(ctx.database.units.clone())));
+    };
+    let wanted = name.parts.last().map(|last| last.value.to_lowercase()).unwrap_or_default();
+    let nodes = asked.rule.table(&on.key()).map(Table::nodes).unwrap_or_default();
+    let is_own = |table: &str| nodes.iter().any(|node| node.table.eq_ignore_ascii_case(table));
+    let others = known.iter().filter(|(table, _)| !is_own(table));
+    if others.into_iter().any(|(_, own)| own.triggers.contains(&wanted)) {
+        return Err(Error::unsupported(
+            20030,
+            format!("another table has a trigger `{wanted}`"),
+            "give it another name",
+        ));
+    }
+    Ok(None)
+}
+
+/// Whether the family's triggers call functions, and are named by table.
+fn calls_functions(ctx: &Context<'_>) -> bool {
+    ctx.dialect.effects().and_then(Effects::triggers).is_some()
+}
+
+fn not_the_rows(what: &str) -> Error {
+    Error::unsupported(
+        20030,
+        format!(
+            "a trigger on a sharded table that does more than to compute values of its row (there is {what}) is not \
+             supported"
+        ),
+        "let the client do that in the same transaction",
+    )
+}
+
+/// What decides where the row is must be what the client has said.
+fn refuse_keys(ctx: &Context<'_>, table: &str, own: &Body) -> Result<()> {
+    let all = ctx.database.features.iter().flat_map(|feature| feature.tables());
+    let of_table =
+        all.into_iter().find(|known| ctx.dialect.syntax().table_key(&known.name) == table);
+    let keys = of_table.map(|known| known.keys).unwrap_or_default();
+    let set = own.sets.iter().find(|set| keys.iter().any(|key| key.eq_ignore_ascii_case(set)));
+    match set {
+        None => Ok(()),
+        Some(key) => Err(Error::unsupported(
+            20030,
+            format!("a trigger that sets the sharding column `{key}` is not supported"),
+            "let the client give the value: it decides on which shard the row is",
+        )),
+    }
+}
+
+/// Each part reads what its own unit has.
+fn refuse_tables(ctx: &Context<'_>, own: &Body) -> Result<()> {
+    let all: Vec<_> = ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
+    let is_everywhere = |name: &pando_sql::ast::ObjectName| {
+        name.parts.len() == 1
+            && all.iter().any(|known| {
+                known.kind == TableKind::Broadcast
+                    && ctx.dialect.syntax().table_key(&known.name) == name.key()
+            })
+    };
+    match own.reads.iter().find(|name| !is_everywhere(name)) {
+        None => Ok(()),
+        Some(name) => {
+            Err(not_the_rows(&format!("the table `{}`, which is no broadcast table", name.key())))
+        }
+    }
+}
+
+/// Names the trigger, and the one that it stands beside, for one part.
+pub(crate) fn place(ctx: &Context<'_>, stmt: &Statement, to: &Target, edits: &mut Edits) {
+    let Kind::Define(define) = &stmt.kind else { return };
+    let Some(on) = define.on.as_ref().filter(|_| makes(define) && !calls_functions(ctx)) else {
+        return;
+    };
+    let Some(table) = to.tables.iter().find(|table| table.is_called(&on.key())) else { return };
+    if is_plain(table) {
+        return;
+    }
+    let mut rename = |span: Span, name: &Ident| {
+        edits.replace(span, spelled(ctx, name, &inner_name(&name.value, &table.actual)));
+    };
+    if let Some(name) = define.names.first().and_then(|name| name.parts.last()) {
+        rename(name.span, name);
+    }
+    let read = body(&stmt.text, ctx.dialect.syntax(), ctx.dialect.effects());
+    if let Some(Ok(Body { neighbour: Some(span), .. })) = read {
+        let written = span.of(&stmt.text);
+        let quoted = written.starts_with('`');
+        let value = written.trim_matches('`').replace("``", "`");
+        rename(span, &Ident { span, value, quoted, exact: false });
+    }
+}
+
+/// The trigger's own name in one part, where the part has it.
+pub(crate) fn there(
+    name: &str,
+    table: &pando_kernel::route::TableName,
+    names: &Names,
+) -> Option<String> {
+    let own = names.get(&table.actual.to_lowercase())?;
+    let ours = if is_plain(table) { name.to_owned() } else { inner_name(name, &table.actual) };
+    own.triggers.contains(&ours.to_lowercase()).then_some(ours)
+}
