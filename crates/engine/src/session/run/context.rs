@@ -65,7 +65,7 @@ fn view(session: &Session, live: &LiveDatabase, given: Option<&Given>) -> Sessio
         probes: false,
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
-        shut: live.shut(),
+        shut: live.shut(|| session.place.runtime().now()),
         temporaries: session.temporary.shown(session.place.current()),
         variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),
