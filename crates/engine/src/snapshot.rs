@@ -268,11 +268,12 @@ impl LiveDatabase {
     }
 
     /// Storage units whose circuit is open now; `None` where there is none.
-    pub(crate) fn shut(&self) -> Option<Arc<[UnitName]>> {
+    pub(crate) fn shut(&self, now: impl FnOnce() -> Instant) -> Option<Arc<[UnitName]>> {
         if self.guarded.is_empty() {
             return None;
         }
-        let shut = self.guarded.iter().filter(|pool| pool.is_shut());
+        let now = now();
+        let shut = self.guarded.iter().filter(|pool| pool.is_shut(now));
         let shut: Vec<UnitName> = shut.map(|pool| Arc::clone(pool.unit())).collect();
         (!shut.is_empty()).then(|| shut.into())
     }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use pando_engine::{Engine, LiveDatabase, Session, Settings, Snapshot};
+use pando_engine::{Admits, Engine, LiveDatabase, Session, Settings, Snapshot};
 use pando_fake::{
     FakeDialect, FakeRuntime, Reply, STANDARD, Unit, poll_once, server_error, table_column,
 };
@@ -24,7 +24,7 @@ use pando_kernel::circuit;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{
     Admission, Context, Database, Deadline, Entry, Feature, Footprint, Lends, Permit, Permits,
-    Room, Waiting,
+    Room, RowLimit, Waiting,
 };
 use pando_kernel::request::Request;
 use pando_kernel::route::UnitName;
@@ -126,6 +126,8 @@ impl Admission for OneByOne {
         if self.is_timed {
             let (at, by) = (footprint.now + SECOND, Arc::clone(&self.gate) as _);
             permits.end_at(Deadline { at, told: "it ran too long".into(), by });
+            let by = Arc::clone(&self.gate) as _;
+            permits.tell_at_most(RowLimit { most: 2, told: "too many rows".into(), by });
         }
         if self.gate.enter(permits) {
             return Ok(Entry::Now);
@@ -339,6 +341,33 @@ fn what_runs_too_long_is_cancelled_on_its_unit_and_its_client_is_told_why() {
 }
 
 #[test]
+fn what_has_too_many_rows_is_ended_whether_its_reply_comes_whole_or_in_pieces() {
+    let house = house(true);
+    let mut session = house.session();
+    let rows = |count: i64| {
+        Reply::rows(&[("id", Kind::Int)], (0..count).map(|id| vec![Value::Int(id)]).collect())
+    };
+    for answers_whole in [false, true] {
+        if answers_whole {
+            house.units[0].answers_whole();
+        }
+        house.units[0].reply(ZERO, rows(2));
+        house.run(&mut session, ZERO).unwrap();
+        house.units[0].reply(ZERO, rows(3));
+        let error = house.run(&mut session, ZERO).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Overran(told) if told == "too many rows"));
+        let told: Result<()> = house.runtime.block_on(async {
+            if session.answer(Request::Query(ZERO.into())).await?.is_none() {
+                while session.next().await?.is_some() {}
+            }
+            Ok(())
+        });
+        assert!(matches!(told.unwrap_err().kind(), ErrorKind::Overran(_)));
+    }
+    assert_eq!(house.gate.overran.load(Ordering::SeqCst), 4);
+}
+
+#[test]
 fn an_open_circuit_refuses_what_needs_the_unit_and_nothing_is_sent_to_others() {
     let house = house(false);
     let mut session = house.session();
@@ -366,4 +395,21 @@ fn a_transaction_that_stands_on_the_unit_goes_on_to_its_end() {
         house.run(&mut session, sql).unwrap();
     }
     assert_eq!(house.units[1].statements(), ["UPDATE one_t SET id = 3", "COMMIT"]);
+}
+
+#[test]
+fn an_instance_out_of_work_refuses_every_statement_with_shardingspheres_code() {
+    let house = house(false);
+    let mut session = house.session();
+    for name in ["BEGIN", "UPDATE one_t SET id = 2"] {
+        house.run(&mut session, name).unwrap();
+    }
+    for (admits, code) in [(Admits::OutOfWork, 13010), (Admits::Nothing, 17020)] {
+        let databases = house.engine.snapshot().databases.clone();
+        let settings = Settings { admits, ..Settings::default() };
+        house.engine.publish(Snapshot { databases, settings });
+        let error = house.run(&mut house.session(), ZERO).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Refused { code: own, .. } if *own == code));
+    }
+    house.run(&mut session, "COMMIT").unwrap();
 }

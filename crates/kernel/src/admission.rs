@@ -98,7 +98,7 @@ pub trait Lends: Send + Sync + Debug {
     /// A statement has ended.
     fn comes_back(&self);
 
-    /// A statement has been ended, as it has run for too long.
+    /// A statement has been ended, as it has run for too long or has told too many rows.
     fn overran(&self) {}
 }
 
@@ -130,12 +130,24 @@ pub struct Deadline {
     pub by: Arc<dyn Lends>,
 }
 
+/// How many rows a statement may tell, and who has said so.
+#[derive(Debug, Clone)]
+pub struct RowLimit {
+    /// So many.
+    pub most: u64,
+    /// What its client is told who would get more.
+    pub told: Arc<str>,
+    /// Who counts it.
+    pub by: Arc<dyn Lends>,
+}
+
 /// What one statement holds until it ends. The first permit costs no memory.
 #[derive(Debug, Default)]
 pub struct Permits {
     first: Option<Permit>,
     more: Vec<Permit>,
     deadline: Option<Deadline>,
+    rows: Option<RowLimit>,
 }
 
 impl Permits {
@@ -157,6 +169,18 @@ impl Permits {
     /// When it is to be ended.
     pub fn deadline(&self) -> Option<&Deadline> {
         self.deadline.as_ref()
+    }
+
+    /// It tells so many rows at most; the least of several counts.
+    pub fn tell_at_most(&mut self, rows: RowLimit) {
+        if self.rows.as_ref().is_none_or(|known| rows.most < known.most) {
+            self.rows = Some(rows);
+        }
+    }
+
+    /// How many rows it tells at most.
+    pub fn rows(&self) -> Option<&RowLimit> {
+        self.rows.as_ref()
     }
 
     /// How many there are.
@@ -212,7 +236,7 @@ pub struct Gauge {
     pub waited: u64,
     /// Statements refused.
     pub refused: u64,
-    /// Statements ended because they ran for too long.
+    /// Statements ended because they ran for too long, or had too many rows.
     pub overran: u64,
 }
 
@@ -257,6 +281,17 @@ mod tests {
         }
         assert_eq!(permits.deadline().map(|end| &*end.told), Some("1"));
         assert!(!permits.is_empty());
+    }
+
+    #[test]
+    fn the_least_number_of_rows_counts() {
+        let by = Arc::new(Lender::default());
+        let mut permits = Permits::default();
+        for most in [3, 1, 2] {
+            let (told, by) = (most.to_string().into(), Arc::clone(&by) as _);
+            permits.tell_at_most(RowLimit { most, told, by });
+        }
+        assert_eq!(permits.rows().map(|rows| rows.most), Some(1));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::value::Value;
 use crate::worker::Worker;
 
 pub use crate::admission::{
-    Admission, Deadline, Entry, Footprint, Gauge, Lends, Meters, Permit, Permits, Waiting,
+    Admission, Deadline, Entry, Footprint, Gauge, Lends, Meters, Permit, Permits, RowLimit, Waiting,
 };
 pub use crate::catalog::{Catalog, Names, OwnNames, Routines, Spellings};
 pub use crate::table::{DataNode, LogicTable, TableKind};

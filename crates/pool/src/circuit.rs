@@ -61,8 +61,8 @@ impl Pool {
     }
 
     /// Whether its circuit is open: whoever takes a connection now is told `Unavailable`, but for [`Pool::take_last`].
-    pub fn is_shut(&self) -> bool {
-        self.shared.circuit.is_shut()
+    pub fn is_shut(&self, now: Instant) -> bool {
+        self.shared.circuit.is_shut(now)
     }
 
     /// What a statement is told that is not sent, as the circuit is open. It is counted.
@@ -200,11 +200,11 @@ impl Circuit {
     }
 
     /// Whether a statement that wanted a connection now would be refused.
-    pub(crate) fn is_shut(&self) -> bool {
+    pub(crate) fn is_shut(&self, now: Instant) -> bool {
         if !self.is_on.load(Ordering::Relaxed) {
             return false;
         }
-        let now = self.now();
+        let now = millis(now.saturating_duration_since(self.begun));
         self.look(now);
         if self.state.load(Ordering::Relaxed) == CLOSED {
             return false;

@@ -49,6 +49,10 @@ fn state(scene: &Scene) -> State {
     report(scene).state
 }
 
+fn is_shut(scene: &Scene) -> bool {
+    scene.pool.is_shut(scene.runtime.handle().now())
+}
+
 fn is_refused(scene: &Scene) -> bool {
     let sent = scene.unit.statements().len();
     let told = run(scene, "fine").unwrap_err();
@@ -109,9 +113,9 @@ fn it_closes_by_itself_when_statements_on_trial_succeed() {
     let scene = watched(at_most(2));
     broken(&scene);
     scene.runtime.advance(SECOND * 4);
-    assert!(is_refused(&scene) && scene.pool.is_shut());
+    assert!(is_refused(&scene) && is_shut(&scene));
     scene.runtime.advance(SECOND);
-    assert!(!scene.pool.is_shut());
+    assert!(!is_shut(&scene));
     run(&scene, "fine").unwrap();
     assert_eq!(state(&scene), State::HalfOpen);
     run(&scene, "wrong").unwrap_err();
@@ -141,7 +145,7 @@ fn no_more_are_on_trial_than_may_be_and_one_that_is_not_answered_opens_it_again(
         connection
     };
     let probes = [sent(scene.take()), sent(scene.take())];
-    assert!(scene.pool.is_shut() && is_refused(&scene));
+    assert!(is_shut(&scene) && is_refused(&scene));
     assert_eq!(state(&scene), State::HalfOpen);
     scene.runtime.advance(SECOND * 2);
     assert!(is_refused(&scene));
@@ -176,7 +180,7 @@ fn a_server_that_falls_silent_opens_it_and_who_waits_in_the_queue_is_told() {
     assert!(waiting.iter_mut().all(|taking| poll_once(taking).is_pending()));
     // The first second's statements are judged when all of them should have been answered.
     scene.runtime.advance(SECOND * 3);
-    assert!(scene.pool.is_shut());
+    assert!(is_shut(&scene));
     for mut taking in waiting {
         let std::task::Poll::Ready(Err(told)) = poll_once(&mut taking) else {
             panic!("it still waits")

@@ -7,7 +7,7 @@ use pando_config::Rules;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
-use pando_kernel::route::{Route, UnitName};
+use pando_kernel::route::{Route, Target, UnitName};
 use pando_kernel::{Around, Offer, Shortcut};
 use pando_sql::ast::{Kind, Node, Statement};
 use pando_sql::visit;
@@ -98,12 +98,18 @@ impl Room for Targets {
 }
 
 impl Feature for Targets {
-    fn route(&self, _ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
+    /// What is only looked at may be looked at where it works: so the columns of a table are found that has parts
+    /// elsewhere, and statements about these go on.
+    fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         let units = match route {
             Route::Units(units) => units,
             Route::Unclaimed => return self.unclaimed(stmt),
             Route::Needs(_) => return Ok(()),
         };
+        let works = |target: &Target| !self.units.contains(&target.unit);
+        if ctx.session.describes && units.targets.iter().any(works) {
+            units.targets.retain(works);
+        }
         match units.targets.iter().find(|target| self.units.contains(&target.unit)) {
             Some(target) => Err(refused(&target.unit)),
             None => Ok(()),

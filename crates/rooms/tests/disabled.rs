@@ -44,22 +44,33 @@ rules:
   tables: [ds_0.here, ds_1.there]
 - !BROADCAST
   tables: [dict]
+- !SHARDING
+  tables:
+    t:
+      actualDataNodes: ds_${0..1}.t
+      databaseStrategy: {standard: {shardingColumn: id, shardingAlgorithmName: by_2}}
+  shardingAlgorithms:
+    by_2: {type: MOD, props: {sharding-count: 2}}
 ";
 
 /// The targets, or the error, with `ds_1` out of work.
 fn outcome(sql: &str, ticket: u64) -> String {
+    met(sql, &SessionView { ticket, ..SessionView::default() })
+}
+
+/// The same in such a session.
+fn met(sql: &str, session: &SessionView) -> String {
     let configuration = parse_one(File { name: "db.yaml", text: SHOP }, &|_| None).unwrap();
     let mut states = States::default();
     states.disabled.insert("ds_1".into());
     let built = build_with_states(&configuration.databases[0], Path::new("."), &states).unwrap();
-    let session = SessionView { ticket, ..SessionView::default() };
     let dialect = Arc::clone(&built.database.dialect);
     let ctx = Context {
         database: &built.database,
         catalog: &Nothing,
         dialect: &*dialect,
         parameters: None,
-        session: &session,
+        session,
         source: &Nothing,
     };
     let stmt = pando_sql::parse(sql, dialect.syntax()).unwrap();
@@ -77,6 +88,14 @@ fn outcome(sql: &str, ticket: u64) -> String {
         }
         Route::Unclaimed | Route::Needs(_) => "unclaimed".into(),
     }
+}
+
+#[test]
+fn what_is_only_looked_at_is_looked_at_where_it_works() {
+    let session = SessionView { describes: true, ..SessionView::default() };
+    assert_eq!(met("SELECT 1 FROM t", &session), "ds_0");
+    assert!(met("SELECT * FROM there", &session).contains("is disabled"));
+    assert!(outcome("SELECT 1 FROM t", 0).contains("is disabled"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pando_kernel::RuleGrammar;
 use pando_kernel::grammar::{Field, Form, Key, Named, Presence};
 
-use crate::rule::{LONGEST, MOST};
+use crate::rule::{LONGEST, MOST, MOST_ROWS};
 
 /// `CREATE LIMIT RULE`.
 pub(crate) const LIMIT: RuleGrammar = RuleGrammar {
@@ -25,6 +25,7 @@ pub(crate) const LIMIT: RuleGrammar = RuleGrammar {
         field("QUEUE", number(0, MOST), "queue", "queue"),
         field("WAIT_MILLISECONDS", number(0, LONGEST), "waitMilliseconds", "wait_milliseconds"),
         field("RUN_MILLISECONDS", number(1, LONGEST), "runMilliseconds", "run_milliseconds"),
+        field("ROWS", number(1, MOST_ROWS), "rows", "rows"),
     ],
     stored: "limits",
     columns: &[
@@ -39,8 +40,9 @@ pub(crate) const LIMIT: RuleGrammar = RuleGrammar {
         "queue",
         "wait_milliseconds",
         "run_milliseconds",
+        "rows",
     ],
-    help: "Limits how many statements begin, how many run at once, and for how long.",
+    help: "Limits how many statements begin, how many run at once, for how long, and the rows that they tell.",
     example: "reports(USERS(bi), CONCURRENCY=4, WAIT_MILLISECONDS=500)",
 };
 

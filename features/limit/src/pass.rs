@@ -6,7 +6,7 @@ use std::task::{Context as Task, Poll};
 use std::time::{Duration, Instant};
 
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::feature::{Deadline, Permit, Permits, Waiting};
+use pando_kernel::feature::{Deadline, Permit, Permits, RowLimit, Waiting};
 
 use crate::gate::{HasGate, Place};
 use crate::meter::Meter;
@@ -82,7 +82,11 @@ impl Step {
         }
         if let Some(time) = limit.time {
             let by = Arc::clone(meter) as _;
-            permits.end_at(Deadline { at: now + time, told: Arc::clone(limit.overrun()), by });
+            permits.end_at(Deadline { at: now + time, told: Arc::clone(&limit.told.time), by });
+        }
+        if let Some(most) = limit.rows {
+            let by = Arc::clone(meter) as _;
+            permits.tell_at_most(RowLimit { most, told: Arc::clone(&limit.told.rows), by });
         }
     }
 

@@ -19,6 +19,9 @@ const WAIT: Duration = Duration::from_secs(1);
 /// Largest number of statements, at once or in a second.
 pub(crate) const MOST: u64 = 1_000_000;
 
+/// Largest number of rows.
+pub(crate) const MOST_ROWS: u64 = 1_000_000_000_000;
+
 /// The rules of a database.
 #[derive(Debug, Default)]
 pub(crate) struct Section {
@@ -47,9 +50,28 @@ pub(crate) struct Limit {
     pub(crate) wait: Duration,
     /// Time that one may run.
     pub(crate) time: Option<Duration>,
-    /// What the client of one that ran longer is told.
-    overrun: Arc<str>,
+    /// Rows that one may tell.
+    pub(crate) rows: Option<u64>,
+    /// What the client of one that ran longer is told, and of one that has more rows.
+    pub(crate) told: Told,
     meters: OnceLock<Arc<Meters>>,
+}
+
+/// What clients are told whose statements are ended.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) time: Arc<str>,
+    pub(crate) rows: Arc<str>,
+}
+
+impl Told {
+    fn new(name: &str, time: u64, rows: u64) -> Self {
+        let ended = format!("the statement was ended: limit `{name}` lets none");
+        Self {
+            time: format!("{ended} run longer than {time} ms").into(),
+            rows: format!("{ended} tell more than {rows} rows").into(),
+        }
+    }
 }
 
 /// What is counted by itself.
@@ -105,9 +127,10 @@ fn limit(entry: &Entry, around: &Around<'_>, report: &mut Report) -> Option<Limi
     let queue = number(&mut fields, "queue", 0..=MOST);
     let wait = number(&mut fields, "waitMilliseconds", 0..=LONGEST);
     let time = number(&mut fields, "runMilliseconds", 1..=LONGEST);
-    if per_second.is_none() && most.is_none() && time.is_none() {
+    let rows = number(&mut fields, "rows", 1..=MOST_ROWS);
+    if [per_second, most, time, rows].iter().all(Option::is_none) {
         let message = format!(
-            "limit `{}` limits nothing: say `statementsPerSecond`, `concurrency` or `runMilliseconds`",
+            "limit `{}` limits nothing: say `statementsPerSecond`, `concurrency`, `runMilliseconds` or `rows`",
             entry.key
         );
         fields.report().error(entry.at.problem(message));
@@ -122,11 +145,6 @@ fn limit(entry: &Entry, around: &Around<'_>, report: &mut Report) -> Option<Limi
         each: Duration::from_secs(1) / u32::try_from(per_second).unwrap_or(u32::MAX),
         burst: u32::try_from(burst.unwrap_or(per_second)).unwrap_or(u32::MAX),
     });
-    let overrun = format!(
-        "the statement was ended: limit `{}` lets none run longer than {} ms",
-        entry.key,
-        time.unwrap_or_default()
-    );
     Some(Limit {
         name: entry.key.clone(),
         of: of?,
@@ -138,7 +156,8 @@ fn limit(entry: &Entry, around: &Around<'_>, report: &mut Report) -> Option<Limi
         queue: queue.map_or(QUEUE, |queue| usize::try_from(queue).unwrap_or(usize::MAX)),
         wait: wait.map_or(WAIT, Duration::from_millis),
         time: time.map(Duration::from_millis),
-        overrun: overrun.into(),
+        rows,
+        told: Told::new(&entry.key, time.unwrap_or_default(), rows.unwrap_or_default()),
         meters: OnceLock::new(),
     })
 }
@@ -252,10 +271,6 @@ impl Limit {
             units => units,
         };
         units.iter().filter(|unit| self.units.is_empty() || self.units.contains(unit))
-    }
-
-    pub(crate) fn overrun(&self) -> &Arc<str> {
-        &self.overrun
     }
 
     /// Those by which something was counted.

@@ -140,6 +140,15 @@ fn one_that_may_run_for_so_long_says_when_it_is_to_end() {
 }
 
 #[test]
+fn one_that_may_tell_so_many_rows_says_how_many() {
+    let room = built("limits:\n    r: {rows: 100}\n    s: {rows: 10}").unwrap();
+    let permits = admitted(&*room, &Ask::default());
+    let rows = permits.rows().unwrap();
+    assert_eq!(rows.most, 10);
+    assert!(rows.told.contains("limit `s` lets none tell more than 10 rows"), "{}", rows.told);
+}
+
+#[test]
 fn what_runs_when_a_rule_is_altered_counts_on() {
     let meters = Meters::default();
     let (mut asked, rules) =

@@ -4,8 +4,9 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use pando_kernel::Columns;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::{Completion, Event};
+use pando_kernel::feature::RowLimit;
 use pando_kernel::route::UnitName;
 use pando_kernel::row::Rows;
 
@@ -162,10 +163,26 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) assigns: Option<Arc<[String]>>,
     /// What it has done is not known: it may have ended a transaction.
     pub(in crate::session) unread: bool,
+    /// How many rows it may tell, if somebody has said so.
+    pub(in crate::session) rows: Option<RowLimit>,
     /// What whoever defines it is told besides.
     pub(in crate::session) caution: Option<String>,
     /// Its unit counts for its rows, and knows the numbers.
     pub(in crate::session) uncounted: Option<Box<Uncounted>>,
+}
+
+impl Verb {
+    /// Refuses rows beyond those that it may tell, of which there have been `told` now.
+    ///
+    /// # Errors
+    /// `Overran`.
+    pub(in crate::session) fn may_tell(&self, told: u64) -> Result<()> {
+        let Some(limit) = self.rows.as_ref().filter(|limit| told > limit.most) else {
+            return Ok(());
+        };
+        limit.by.overran();
+        Err(ErrorKind::Overran(limit.told.to_string()).into())
+    }
 }
 
 /// Keys that were made for rows of which some may not have become new ones.

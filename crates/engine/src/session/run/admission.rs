@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use pando_kernel::error::{Error, Result};
-use pando_kernel::feature::{Entry, Footprint, Permits, Waiting};
+use pando_kernel::feature::{Entry, Footprint, Permits, RowLimit, Waiting};
 use pando_kernel::route::UnitName;
 use pando_sql::ast::Statement;
 
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-/// Asks once whether a planned statement may run, and waits for its turn.
+/// Asks once whether a planned statement may run, and waits for its turn. Result: how many rows it may tell.
 ///
 /// # Errors
 /// `Refused`, by the cluster's lock or by a room; `Limited`; `Unavailable` where the circuit of a storage unit is open.
@@ -49,10 +49,10 @@ pub(in crate::session) async fn admit(
     session: &mut Session,
     run: Run<'_>,
     given: &mut Given,
-) -> Result<()> {
+) -> Result<Option<RowLimit>> {
     session.place.refuse_unadmitted(Aim::of(run.plan))?;
     if !std::mem::take(&mut given.awaits_admission) {
-        return Ok(());
+        return Ok(None);
     }
     refuse_shut(session, run)?;
     let targets = || {
@@ -62,7 +62,10 @@ pub(in crate::session) async fn admit(
         units.dedup();
         Targets { units, shards: run.plan.units.len() }
     };
-    pass(session, run.live, run.stmt, &targets).await
+    let rows = pass(session, run.live, run.stmt, &targets).await?;
+    // What a change has done is done, however many rows it tells; what is read for another statement is told nobody.
+    let is_told = !run.plan.writes && !given.is_step && !given.is_about_stored;
+    Ok(rows.filter(|_| is_told))
 }
 
 /// As [`admit`], of a change that runs in steps or comes as bulk data.
@@ -75,7 +78,7 @@ pub(in crate::session) async fn admit_change(
     stmt: &Statement,
 ) -> Result<()> {
     session.place.refuse_unadmitted(Aim::Writes)?;
-    pass(session, live, stmt, &Targets::default).await
+    pass(session, live, stmt, &Targets::default).await.map(drop)
 }
 
 /// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
@@ -87,13 +90,14 @@ pub(in crate::session) async fn admit_by_table(
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    pass(session, live, stmt, &Targets::default).await
+    pass(session, live, stmt, &Targets::default).await.map(drop)
 }
 
 /// Refuses what needs a storage unit whose circuit is open, before anything is sent to others. An open transaction goes on
 /// where it stands already.
 fn refuse_shut(session: &Session, run: Run<'_>) -> Result<()> {
-    let Some(shut) = run.live.shut() else { return Ok(()) };
+    let now = || session.place.runtime().now();
+    let Some(shut) = run.live.shut(now) else { return Ok(()) };
     let held = session.work.transaction().units();
     let mut targets = run.plan.units.iter().map(|unit| &unit.target.unit);
     match targets.find(|unit| shut.contains(unit) && !held.contains(unit)) {
@@ -118,9 +122,9 @@ async fn pass(
     live: &LiveDatabase,
     stmt: &Statement,
     targets: Find<'_>,
-) -> Result<()> {
+) -> Result<Option<RowLimit>> {
     if live.database.features.iter().all(|feature| feature.admission().is_none()) {
-        return Ok(());
+        return Ok(None);
     }
     drop(session.place.handle().holds(Permits::default()));
     let (mut permits, mut next) = (Permits::default(), 0);
@@ -130,13 +134,14 @@ async fn pass(
         Box::pin(wait(session, waiting, &mut permits)).await?;
     }
     warn(session, live, stmt, targets)?;
+    let rows = permits.rows().cloned();
     if !permits.is_empty() {
         if permits.deadline().is_some() {
             overruns::watch(&session.place.engine().inner);
         }
         drop(session.place.handle().holds(permits));
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// Tells the client, and the log, what rooms warn of.

@@ -66,7 +66,7 @@ fn view(session: &Session, live: &LiveDatabase, given: Option<&Given>) -> Sessio
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         environment: session.work.environment(),
-        shut: live.shut(),
+        shut: live.shut(|| session.place.runtime().now()),
         temporaries: session.temporary.shown(session.place.current()),
         variables: session.settings.variables().shared(),
         facts: Arc::clone(session.place.facts()),

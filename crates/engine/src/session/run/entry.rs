@@ -20,7 +20,7 @@ pub(in crate::session) async fn run_plan(
     run: Run<'_>,
     given: &mut Given,
 ) -> Result<()> {
-    admission::admit(session, run, given).await?;
+    let rows = admission::admit(session, run, given).await?;
     turned_rows::refuse_unturned(&run.stmt.kind, run.plan, given)?;
     if session.place.properties().sql_show {
         show(run.stmt, run.plan);
@@ -30,7 +30,7 @@ pub(in crate::session) async fn run_plan(
     if oids::are_wanted(session, run, given) {
         Box::pin(oids::find_out(session, run.live, run.plan)).await?;
     }
-    let verb = Verb::of(session, run, given).await?;
+    let verb = Verb { rows, ..Verb::of(session, run, given).await? };
     if session.work.is_for_base(run.stmt)? {
         if let Some(name) = verb.assigns.iter().flat_map(|names| names.iter()).next() {
             return Err(Error::unsupported(

@@ -53,6 +53,7 @@ impl Verb {
                 true => !insert_keys::asks(stmt),
                 false => insert_keys::gives_keys(session, live, stmt, given).await?,
             },
+            rows: None,
             last_key: Some(given.last_number).filter(|last| *last != 0),
             made: made_keys(run, given),
             became: None,

@@ -111,8 +111,12 @@ fn shape_rows(session: &mut Session, rows: Rows) -> Result<Option<Event>> {
     match &mut session.outbox.reply {
         Reply::Pass(pass) => {
             pass.rows += u64::from(rows.count);
+            pass.verb.may_tell(pass.rows)?;
         }
-        Reply::Merged(merged) => merged.rows += u64::from(rows.count),
+        Reply::Merged(merged) => {
+            merged.rows += u64::from(rows.count);
+            merged.verb.may_tell(merged.rows)?;
+        }
         Reply::Idle | Reply::CopyIn(_) | Reply::CopyOut(_) => {}
     }
     if let Some(turning) = session.outbox.reply.turning() {

@@ -62,6 +62,7 @@ impl Pass {
             self.origin.rename(columns);
         }
         self.rows = whole.rows.as_ref().map_or(0, |rows| rows.count.into());
+        self.verb.may_tell(self.rows)?;
         if let Some(turning) = &mut self.turning {
             whole.columns = whole.columns.map(|columns| turning.columns(columns)).transpose()?;
             whole.rows = whole.rows.map(|rows| turning.rows(&rows)).transpose()?;
