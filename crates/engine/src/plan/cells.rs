@@ -12,10 +12,11 @@ use super::about::changes_in_with;
 use super::parse::parsed;
 use super::special::temporary;
 
-/// What all rooms turn of a statement's rows.
+/// What all rooms turn of a statement's rows: of one column those first that are nearer to the storage units, as what
+/// they tell is what the others turn.
 ///
 /// # Errors
-/// `Refused` where two rooms turn one column, and what the rooms say.
+/// `Refused` where a room turns one column twice, and what the rooms say.
 pub(super) fn shown(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>> {
     // Nobody but their own connection knows temporary tables.
     if matches!(stmt.kind, Kind::Define(_)) || temporary::concerned(ctx, stmt).is_some() {
@@ -23,9 +24,11 @@ pub(super) fn shown(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<CellMap>>
     }
     let Some(stmt) = rows_of(ctx, stmt)? else { return Ok(Vec::new()) };
     let mut cells: Vec<CellMap> = Vec::new();
-    for feature in &ctx.database.features {
+    for feature in ctx.database.features.iter().rev() {
+        let of_others = cells.len();
         for cell in feature.shown(ctx, &stmt)? {
-            admit(&**feature, &stmt, &cells, &cell)?;
+            let own = cells.get(of_others..).unwrap_or_default();
+            admit(&**feature, &stmt, own, &cell)?;
             cells.push(cell);
         }
     }
@@ -53,8 +56,8 @@ fn only_reads(kind: &Kind) -> bool {
     matches!(kind, Kind::Select(_)) && !changes_in_with(kind)
 }
 
-/// Two rooms, or one by place and by name, turn the same column.
-pub(crate) fn turned_twice(what: &str) -> Error {
+/// A room turns the same column twice.
+fn turned_twice(what: &str) -> Error {
     Error::unsupported(
         30001,
         format!("a column that `{what}` turns on its way to the client is turned already"),

@@ -35,7 +35,7 @@ pub(crate) use about::{
 };
 pub(crate) use apart::apart;
 pub use assemble::{Assembly, Read, Typed};
-pub(crate) use cells::{table_query, turned_twice};
+pub(crate) use cells::table_query;
 pub(crate) use check::{counts_found, unknown};
 use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};

@@ -13,7 +13,6 @@ use pando_kernel::{CellMap, CellTurn, Column, Columns, DeclaredType, Dialect, Na
 use pando_sql::ast::Kind;
 
 use crate::copy_rows::{Change, FieldChanges, FieldTurn};
-use crate::plan;
 use crate::plan::Plan;
 
 use crate::session::given::Given;
@@ -183,9 +182,6 @@ impl Turned {
             let place = place(&cell.at, &stored.list)?;
             let column = list.get_mut(place);
             let column = column.ok_or_else(|| Error::internal("a cell of no column"))?;
-            if at.iter().any(|(other, _)| *other == place) {
-                return Err(plan::turned_twice(&column.name));
-            }
             let format = column.format;
             if let Some(declared) = cell.turn.declared() {
                 column.kind = declared.kind();
@@ -194,10 +190,32 @@ impl Turned {
             }
             cell.turn.column(column);
             column.format = format;
-            at.push((place, Arc::clone(&cell.turn)));
+            let turn = Arc::clone(&cell.turn);
+            match at.iter_mut().find(|(other, _)| *other == place) {
+                Some((_, first)) => *first = Arc::new(OneByOne { first: Arc::clone(first), turn }),
+                None => at.push((place, turn)),
+            }
         }
         at.sort_by_key(|(place, _)| *place);
         Ok(Self { stored, told, at })
+    }
+}
+
+/// What several rooms make of one cell, those first that are nearer to the storage units.
+#[derive(Debug)]
+struct OneByOne {
+    first: Arc<dyn CellTurn>,
+    turn: Arc<dyn CellTurn>,
+}
+
+impl CellTurn for OneByOne {
+    fn value(&self, value: Value) -> Result<Value> {
+        let value = self.first.value(value)?;
+        if value.is_null() { Ok(value) } else { self.turn.value(value) }
+    }
+
+    fn goes_back(&self) -> bool {
+        self.first.goes_back() && self.turn.goes_back()
     }
 }
 
