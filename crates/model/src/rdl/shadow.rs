@@ -51,6 +51,9 @@ fn put(section: &mut Node, rule: &ShadowRule) -> Result<()> {
         for (number, algorithm) in shadowed.algorithms.iter().enumerate() {
             algorithms.push(SHADOW.define(section, &base(name, &key, number), algorithm));
         }
+        // Whichever rule came first: a document, whose rules are sorted, gives the same again.
+        units.sort_unstable();
+        algorithms.sort_unstable();
         let node = Node::mapping([
             ("dataSourceNames", list(&units)),
             ("shadowAlgorithmNames", list(&algorithms)),

@@ -123,6 +123,25 @@ fn is_converted(model: &Model) {
 
 static CHANGES: AtomicUsize = AtomicUsize::new(0);
 
+/// Found by the ones below: a table of two rules had them in the order in which they came.
+#[test]
+fn a_table_of_two_shadow_rules_has_them_in_one_order() {
+    let mut model = Model::default().create_database("shop").unwrap().model;
+    for text in [
+        "REGISTER STORAGE UNIT ds_0(URL='jdbc:mysql://h/a', USER='u'), ds_1(URL='jdbc:mysql://h/b', USER='u')",
+        "CREATE SHADOW RULE b(SOURCE=ds_1, SHADOW=ds_0, t(TYPE(NAME='SQL_HINT')))",
+        "CREATE SHADOW RULE a(SOURCE=ds_0, SHADOW=ds_0, t(TYPE(NAME='SQL_HINT')))",
+    ] {
+        match run(&model, "shop", &parse(text).unwrap()) {
+            Ok(Outcome::Changed(change)) => model = change.model,
+            Ok(Outcome::Shown(_)) => panic!("{text}"),
+            Err(refusal) => panic!("{text}: {refusal}"),
+        }
+    }
+    comes_back(&model);
+    is_converted(&model);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
