@@ -53,7 +53,9 @@ fn put(section: &mut Node, rule: &ShadowRule) -> Result<()> {
         }
         // Whichever rule came first: a document, whose rules are sorted, gives the same again.
         units.sort_unstable();
-        algorithms.sort_unstable();
+        algorithms.sort_by_key(|algorithm| {
+            units.iter().position(|unit| algorithm.starts_with(&format!("{unit}_{key}_")))
+        });
         let node = Node::mapping([
             ("dataSourceNames", list(&units)),
             ("shadowAlgorithmNames", list(&algorithms)),
