@@ -23,7 +23,7 @@ pub(crate) struct Layout {
 pub(crate) enum Keeping {
     /// As they are.
     Plain,
-    /// Up to two texts of each table encrypted.
+    /// Up to two texts and another column of each table encrypted.
     Encrypted,
 }
 
@@ -32,6 +32,8 @@ pub(crate) enum Keeping {
 pub(crate) struct Encrypted {
     table: String,
     column: String,
+    /// The type that its rule says; texts need none.
+    data_type: Option<String>,
     cipher: Cipher,
 }
 
@@ -209,7 +211,7 @@ impl Layout {
         let mut tables = String::new();
         for (table, _) in self.places.iter().filter(|(table, _)| self.encrypts(table)) {
             let _ = writeln!(tables, "    {table}:\n      columns:");
-            for Encrypted { column, cipher, .. } in
+            for Encrypted { column, data_type, cipher, .. } in
                 self.encrypted.iter().filter(|own| own.table == *table)
             {
                 let (encryptor, digest) = match cipher {
@@ -220,9 +222,12 @@ impl Layout {
                 let digest = digest.map_or(String::new(), |digest| {
                     format!(", assistedQuery: {{name: {column}_digest, encryptorName: {digest}}}")
                 });
+                let data_type = data_type.as_ref();
+                let data_type =
+                    data_type.map_or(String::new(), |kind| format!("dataType: \"{kind}\", "));
                 let _ = writeln!(
                     tables,
-                    "        {column}: {{cipher: {{name: {column}_cipher, encryptorName: {encryptor}}}{digest}}}"
+                    "        {column}: {{{data_type}cipher: {{name: {column}_cipher, encryptorName: {encryptor}}}{digest}}}"
                 );
             }
         }
@@ -234,8 +239,34 @@ impl Layout {
     }
 }
 
-/// Encrypts up to two texts of each table that compare byte by byte and decide nothing else. Tables of one unit then
-/// stand where Pando makes them.
+/// Whether values of a kind can be encrypted where the rule says what they are.
+fn has_one_text(kind: Kind, server: Server) -> bool {
+    match kind {
+        Kind::Small
+        | Kind::Int
+        | Kind::Big
+        | Kind::Decimal(..)
+        | Kind::Date
+        | Kind::Stamp
+        | Kind::Bool => true,
+        Kind::Uuid => server.is_postgres(),
+        Kind::Numeric
+        | Kind::Real
+        | Kind::Double
+        | Kind::Text
+        | Kind::VarChar(_)
+        | Kind::Char(_)
+        | Kind::Plain
+        | Kind::Json
+        | Kind::Ints
+        | Kind::Texts
+        | Kind::Bytes
+        | Kind::Mood => false,
+    }
+}
+
+/// Encrypts up to two texts of each table that compare byte by byte, and one other column; they decide nothing else.
+/// Tables of one unit then stand where Pando makes them.
 pub(crate) fn encrypt(chance: &mut Chance, server: Server, tables: &[Table], layout: &mut Layout) {
     for (at, table) in tables.iter().enumerate() {
         let is_kept = |kind: Kind| {
@@ -254,9 +285,30 @@ pub(crate) fn encrypt(chance: &mut Chance, server: Server, tables: &[Table], lay
         ]) {
             let cipher = *chance.one(ciphers);
             let (table, column) = (table.name.clone(), (*name).to_owned());
-            layout.encrypted.push(Encrypted { table, column, cipher });
+            layout.encrypted.push(Encrypted { table, column, data_type: None, cipher });
         }
-        if let Some((_, placement)) = layout.places.get_mut(at).filter(|_| !names.is_empty())
+        let others: Vec<_> = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(place, column)| {
+                is_whole && has_one_text(column.kind, server) && !table.key.contains(place)
+            })
+            .map(|(_, column)| column)
+            .collect();
+        if !others.is_empty() && chance.percent(60) {
+            let own = *chance.one(&others);
+            layout.encrypted.push(Encrypted {
+                table: table.name.clone(),
+                column: own.name.clone(),
+                data_type: Some(own.kind.sql(server)),
+                cipher: *chance.one(&[Cipher::Aes, Cipher::AesWithDigest, Cipher::GcmSiv]),
+            });
+        }
+        if let Some((_, placement)) = layout
+            .places
+            .get_mut(at)
+            .filter(|(own, _)| layout.encrypted.iter().any(|one| one.table == *own))
             && matches!(placement, Placement::Single(_))
         {
             *placement = Placement::Single(0);

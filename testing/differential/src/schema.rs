@@ -124,7 +124,7 @@ impl Kind {
         }
     }
 
-    fn sql(self, server: Server) -> String {
+    pub(crate) fn sql(self, server: Server) -> String {
         let postgres = server.is_postgres();
         let words = match self {
             Self::Small => "smallint",

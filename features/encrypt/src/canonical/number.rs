@@ -3,7 +3,7 @@
 use bigdecimal::num_bigint::BigInt;
 use bigdecimal::{BigDecimal, RoundingMode};
 use pando_kernel::Value;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 
 use super::{Aim, Reader};
 
@@ -40,7 +40,16 @@ impl Reader<'_> {
             true => (BigInt::from(0), &one << bits),
             false => (-(&one << (bits - 1)), &one << (bits - 1)),
         };
-        if self.aim == Aim::Store && (number < least || number >= beyond) {
+        // PostgreSQL reads a text as the column's type, also to compare it.
+        let is_beyond = number < least || number >= beyond;
+        if let Value::Text(text) = value
+            && is_beyond
+            && !self.is_mysql
+        {
+            let why = format!("value \"{text}\" is out of range for type {kind}");
+            return Err(Error::new(ErrorKind::OutOfRange(why)));
+        }
+        if is_beyond && self.aim == Aim::Store {
             return Err(self.out_of_range(kind));
         }
         Ok(number.to_string())
@@ -57,9 +66,7 @@ impl Reader<'_> {
         if self.aim == Aim::Store && whole >= BigInt::from(10).pow(most) {
             return Err(match self.is_mysql {
                 true => self.out_of_range("numeric"),
-                false => {
-                    Error::new(pando_kernel::ErrorKind::OutOfRange("numeric field overflow".into()))
-                }
+                false => Error::new(ErrorKind::OutOfRange("numeric field overflow".into())),
             });
         }
         Ok(fitting.to_plain_string())

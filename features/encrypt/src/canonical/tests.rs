@@ -59,6 +59,8 @@ fn whole_numbers_have_one_text() {
         same("int", &value, "5", "5");
     }
     same("smallint", &Value::Int(40_000), "out of range", "40000");
+    check("smallint", Fold::Lower, &words("70000"), "out of range", "out of range");
+    check("smallint", Fold::Keep, &words("70000"), "out of range", "70000");
     same("bigint", &words("-9223372036854775808"), "-9223372036854775808", "-9223372036854775808");
     same("bigint", &exact("9223372036854775808"), "out of range", "9223372036854775808");
     same("int", &exact("2.5"), "3", "2.5");
