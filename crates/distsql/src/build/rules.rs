@@ -58,7 +58,12 @@ fn encrypt_column(part: Part<'_>) -> Result<EncryptColumn> {
 pub(crate) fn mask_rule(part: Part<'_>) -> Result<MaskRule> {
     let column = |part: Part<'_>| -> Result<MaskColumn> {
         let algorithm = algorithm(part.need("algorithm")?)?;
-        Ok(MaskColumn { name: part.name_of("column")?, algorithm })
+        Ok(MaskColumn {
+            name: part.name_of("column")?,
+            algorithm,
+            unmasked: part.names("plainUser"),
+            allows_conditions: part.get("boolean").map(Part::truth),
+        })
     };
     let columns: Result<_> = part.all("maskColumn").map(column).collect();
     Ok(MaskRule { table: part.name_of("table")?, columns: columns? })

@@ -84,6 +84,10 @@ pub struct MaskColumn {
     pub name: Name,
     /// What hides it.
     pub algorithm: Algorithm,
+    /// Users who see its values. Pando's own.
+    pub unmasked: Vec<Name>,
+    /// Whether conditions may look at the column, where that is said. Pando's own.
+    pub allows_conditions: Option<bool>,
 }
 
 /// A shadow unit beside a production unit.

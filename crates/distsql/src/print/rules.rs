@@ -57,7 +57,12 @@ impl Display for MaskRule {
 
 impl Display for MaskColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "(NAME={}, {})", self.name, self.algorithm)
+        write!(f, "(NAME={}, {}", self.name, self.algorithm)?;
+        if !self.unmasked.is_empty() {
+            write!(f, ", UNMASKED_USERS({})", List(&self.unmasked))?;
+        }
+        let allows = Maybe(", ALLOW_CONDITIONS=", self.allows_conditions.map(Truth));
+        write!(f, "{allows})")
     }
 }
 

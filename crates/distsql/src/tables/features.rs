@@ -152,7 +152,7 @@ pub(super) static FEATURES: &[Entry] = &[
         help: "Hides columns of tables in results.",
         examples: &[
             r#"CREATE MASK RULE t_mask(COLUMNS((NAME=phone, TYPE(NAME="MASK_FROM_X_TO_Y", PROPERTIES("from-x"=1, "to-y"=2, "replace-char"="*"))), (NAME=address, TYPE(NAME="MD5"))))"#,
-            r#"CREATE MASK TABLE RULE IF NOT EXISTS t(COLUMNS((NAME=a, TYPE(NAME="MD5"))))"#,
+            r#"CREATE MASK TABLE RULE IF NOT EXISTS t(COLUMNS((NAME=a, TYPE(NAME="MD5"), UNMASKED_USERS(audit, root), ALLOW_CONDITIONS=false)))"#,
         ],
         wrong: &[(
             "CREATE MASK RULE t_mask(COLUMNS(phone))",

@@ -38,6 +38,7 @@ pub static FRAGMENTS: &[Fragment] = &[
     Fragment { name: "password", syntax: "string | bare", title: "a password" },
     Fragment { name: "url", syntax: "quoted", title: "a JDBC URL in quotes" },
     Fragment { name: "transaction", syntax: "quoted", title: "the transaction's name in quotes" },
+    Fragment { name: "plainUser", syntax: "identifier", title: "a user" },
     Fragment { name: "pattern", syntax: "string", title: "a pattern in quotes" },
     Fragment { name: "dataType", syntax: "string", title: "a type of SQL in quotes" },
     Fragment { name: "file", syntax: "quoted", title: "a file name in quotes" },
@@ -153,7 +154,11 @@ pub static FRAGMENTS: &[Fragment] = &[
         syntax: "table '(' COLUMNS '(' encryptColumn ... ')' [',' QUERY_WITH_CIPHER_COLUMN '=' boolean] ')'",
         title: "",
     },
-    Fragment { name: "maskColumn", syntax: "'(' NAME '=' column ',' algorithm ')'", title: "" },
+    Fragment {
+        name: "maskColumn",
+        syntax: "'(' NAME '=' column ',' algorithm [',' UNMASKED_USERS '(' plainUser ... ')'] [',' ALLOW_CONDITIONS '=' boolean] ')'",
+        title: "",
+    },
     Fragment {
         name: "maskRule",
         syntax: "table '(' COLUMNS '(' maskColumn ... ')' ')'",

@@ -576,7 +576,14 @@ pub(super) static QUERY: &[Entry] = &[
         category: Category::Rql,
         age: Age::Current,
         syntax: "SHOW MASK (RULES | RULE table) [FROM database]",
-        columns: &["table", "column", "algorithm_type", "algorithm_props"],
+        columns: &[
+            "table",
+            "column",
+            "algorithm_type",
+            "algorithm_props",
+            "unmasked_users",
+            "allow_conditions",
+        ],
         help: "The masked columns.",
         examples: &["SHOW MASK RULES", "SHOW MASK RULE t_mask FROM shop"],
         wrong: &[(

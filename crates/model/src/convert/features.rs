@@ -82,6 +82,18 @@ fn mask(tree: &Node) -> Option<Definition> {
     let column = |entry: &Entry| MaskColumn {
         name: Name::new(entry.key.as_str()),
         algorithm: defined(section, &MASK, text(entry.value.get("maskAlgorithm"))),
+        unmasked: entry
+            .value
+            .get("unmaskedUsers")
+            .map(names)
+            .unwrap_or_default()
+            .into_iter()
+            .map(Name::new)
+            .collect(),
+        allows_conditions: entry
+            .value
+            .get("allowConditions")
+            .map(|node| text(Some(node)) == "true"),
     };
     let rule = |entry: &Entry| {
         let columns: Vec<_> = entries(&entry.value, "columns").iter().map(column).collect();

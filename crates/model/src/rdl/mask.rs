@@ -4,6 +4,7 @@ use pando_config::Node;
 use pando_distsql::command::{Change as How, MaskRule, Missing, Name};
 
 use crate::algorithms::MASK;
+use crate::canonical::list;
 use crate::draft::{Draft, Taken};
 use crate::refusal::{Kind, Refusal, Result};
 
@@ -32,7 +33,15 @@ fn put(section: &mut Node, rule: &MaskRule) -> Result<()> {
             return Err(Refusal::new(Kind::InvalidRule, message));
         }
         let algorithm = MASK.define(section, &format!("{table}_{name}"), &column.algorithm);
-        columns.set(name, Node::mapping([("maskAlgorithm", Node::text(algorithm))]));
+        let mut node = Node::mapping([("maskAlgorithm", Node::text(algorithm))]);
+        if !column.unmasked.is_empty() {
+            let users: Vec<&str> = column.unmasked.iter().map(|user| user.text.as_str()).collect();
+            node.set("unmaskedUsers", list(&users));
+        }
+        if let Some(allows) = column.allows_conditions {
+            node.set("allowConditions", Node::text(allows.to_string()));
+        }
+        columns.set(name, node);
     }
     let node = Node::mapping([("columns", columns)]);
     section.change("tables", |tables| tables.set(table, node));

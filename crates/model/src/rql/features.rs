@@ -69,7 +69,9 @@ impl Asked<'_> {
             for (table, mask) in section.tables.iter().filter(|(name, _)| is_wanted(wanted, name)) {
                 for (column, mask) in mask.columns.iter() {
                     let (kind, props) = described(&section.algorithms, Some(&mask.algorithm));
-                    rows.push([table, column, &kind, &props]);
+                    let users: Vec<&str> = mask.unmasked.iter().map(|user| user.as_str()).collect();
+                    let allows = mask.allows_conditions.to_string();
+                    rows.push([table, column, &kind, &props, &users.join(","), &allows]);
                 }
             }
         }
