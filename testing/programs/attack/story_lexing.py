@@ -133,7 +133,12 @@ def mysql_modes(family):
                 for asked in (f"set session sql_mode = '{mode}'", "set session sql_mode = @@global.sql_mode"):
                     other = pando.client(family, "shop")
                     if told(other, asked) != "failed":
-                        raise AssertionError(f"{asked} was taken")
+                        # Whoever takes the mode is read by it.
+                        text, expected = ("select 'a\\'", "a\\") if mode == "NO_BACKSLASH_ESCAPES" else ('select "id" from t where id = 1', "1")
+                        if [[str(cell) for cell in row] for row in other.query(text)] != [[expected]]:
+                            raise AssertionError(f"behind `{asked}` texts are read otherwise")
+                    elif mode != "ORACLE" and mode in asked:
+                        raise AssertionError(f"{asked} was refused")
                     other.close()
                 pando.kill()
     finally:

@@ -145,6 +145,14 @@ pub(crate) const QUERIES: &[(In, &str)] = &[
 pub(crate) const CATALOGUE: &[(In, &str)] = &[
     (
         Postgres,
+        "SELECT pg_get_indexdef(i.indexrelid, 2, true) FROM pg_index i WHERE i.indrelid = 'room_t'::regclass AND i.indnatts = 2",
+    ),
+    (MariaDb, "SHOW FULL COLUMNS FROM room_t"),
+    (MariaDb, "SHOW COLUMNS FROM room_t LIKE 'se%'"),
+    (MariaDb, "DESCRIBE room_t"),
+    (MariaDb, "SHOW CREATE TABLE room_t"),
+    (
+        Postgres,
         "SELECT column_name, data_type, ordinal_position FROM information_schema.columns WHERE table_name IN ('room_t', 'room_u') ORDER BY table_name, ordinal_position",
     ),
     (
@@ -334,18 +342,11 @@ pub(crate) const REFUSED: &[(In, &str)] = &[
     (Both, "SELECT id FROM room_t WHERE secret = (SELECT note FROM room_u WHERE id = 1)"),
     (Postgres, "SELECT indexdef FROM pg_indexes WHERE tablename = 'room_t'"),
     (Postgres, "SELECT attname, n_distinct FROM pg_stats WHERE tablename = 'room_t'"),
-    (
-        Postgres,
-        "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'room_t'::regclass",
-    ),
+    (Postgres, "SELECT pg_get_ruledef(oid) FROM pg_rewrite WHERE ev_class = 'room_t'::regclass"),
     (Postgres, "SELECT has_column_privilege('room_t', 'secret_stored', 'SELECT')"),
     (MariaDb, "SELECT VIEW_DEFINITION FROM information_schema.VIEWS"),
     (MariaDb, "SELECT * FROM information_schema.INNODB_SYS_COLUMNS"),
-    (MariaDb, "SHOW FULL COLUMNS FROM room_t"),
-    (MariaDb, "SHOW INDEX FROM room_t"),
-    (MariaDb, "SHOW COLUMNS FROM room_t"),
-    (MariaDb, "DESCRIBE room_t"),
-    (MariaDb, "SHOW CREATE TABLE room_t"),
+    (MariaDb, "DESCRIBE room_t secret"),
     (Both, "CREATE TABLE room_copy AS SELECT id, secret FROM room_t"),
     (Both, "SELECT id FROM room_t WHERE id = 1 UNION ALL SELECT secret FROM room_t WHERE id = 1"),
     (Both, "SELECT secret FROM room_t WHERE id = 1 UNION ALL SELECT 'x'"),

@@ -125,6 +125,14 @@ const COLUMNS: &[(&str, &str)] = &[
 ];
 const FULL: [&str; 3] = ["Collation", "Privileges", "Comment"];
 
+/// What SHOW COLUMNS tells of a default where MariaDB's catalogue has it as an expression: NULL, and a text without its
+/// quotes. <https://mariadb.com/kb/en/information-schema-columns-table/>
+const MARIADB_DEFAULT: &str = concat!(
+    "CASE WHEN c.COLUMN_DEFAULT = 'NULL' THEN NULL WHEN c.COLUMN_DEFAULT LIKE '''%' THEN REPLACE(REPLACE(",
+    "SUBSTRING(c.COLUMN_DEFAULT, 2, CHAR_LENGTH(c.COLUMN_DEFAULT) - 2), '''''', ''''), '\\\\\\\\', '\\\\') ",
+    "ELSE c.COLUMN_DEFAULT END"
+);
+
 /// Those of SHOW INDEX that MySQL and MariaDB share.
 const INDEX: &[(&str, &str)] = &[
     ("TABLE_NAME", "Table"),
@@ -283,8 +291,12 @@ impl Shown<'_> {
         condition: &str,
         order: &str,
     ) -> String {
+        let told = |name: &str| match name == "COLUMN_DEFAULT" && version::is_mariadb(self.facts) {
+            true => MARIADB_DEFAULT.to_owned(),
+            false => format!("c.{name}"),
+        };
         let items =
-            columns.iter().map(|(name, label)| format!("c.{name} AS {}", MySql.quote(label)));
+            columns.iter().map(|(name, label)| format!("{} AS {}", told(name), MySql.quote(label)));
         let rows: Vec<String> = items.collect();
         let list: Vec<String> =
             columns.iter().map(|(_, label)| format!("t.{}", MySql.quote(label))).collect();

@@ -229,7 +229,17 @@ fn a_show_is_the_query_that_it_is() {
         ("SHOW FULL FIELDS FROM shop.t LIKE 'x'", "SHOW FULL FIELDS FROM `t` LIKE 'x'"),
         ("SHOW COLUMNS FROM tables FROM sys", "SHOW COLUMNS FROM `sys`.`tables`"),
         ("SHOW COLUMNS FROM t", "as it is"),
-        ("SHOW TRIGGERS FROM shop LIKE 't%'", "SHOW TRIGGERS LIKE 't%'"),
+        (
+            "SHOW TRIGGERS FROM shop LIKE 't%'",
+            "SELECT t.`Trigger`, t.`Event`, t.`Table`, t.`Statement`, t.`Timing`, t.`Created`, t.`sql_mode`, t.`Definer`, \
+             t.`character_set_client`, t.`collation_connection`, t.`Database Collation` FROM (SELECT TRIGGER_NAME AS \
+             `Trigger`, EVENT_MANIPULATION AS `Event`, EVENT_OBJECT_TABLE AS `Table`, ACTION_STATEMENT AS `Statement`, \
+             ACTION_TIMING AS `Timing`, CREATED AS `Created`, SQL_MODE AS `sql_mode`, DEFINER AS `Definer`, \
+             CHARACTER_SET_CLIENT AS `character_set_client`, COLLATION_CONNECTION AS `collation_connection`, \
+             DATABASE_COLLATION AS `Database Collation`, ACTION_ORDER AS action_order FROM information_schema.TRIGGERS \
+             WHERE TRIGGER_SCHEMA = 'shop') AS t WHERE t.`Table` LIKE 't%' ORDER BY t.`Table`, t.`Event`, t.`Timing`, \
+             t.action_order",
+        ),
         ("SHOW TABLES FROM mysql", "as it is"),
         ("SHOW TABLES FROM other", "refused"),
         ("SHOW TABLES FROM nothing", "unknown nothing"),

@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn names_of_columns_are_those_that_clients_see() {
         let text = presented("SELECT * FROM information_schema.columns", &turned());
-        let case = "(CASE WHEN x.column_name = 'kept' AND x.table_name = 't_0' THEN 'name' ELSE x.column_name END)::name";
+        let case = "(CASE WHEN x.column_name = 'kept' AND x.table_name = 't_0' THEN 'name' ELSE x.\"column_name\" END)::name";
         assert!(text.contains(case), "{text}");
         let hidden = "(x.column_name = 'also' AND x.table_name = 't_0') IS NOT TRUE";
         assert!(text.contains(hidden), "{text}");
@@ -282,7 +282,7 @@ mod tests {
         ] {
             let told = presented(text, &turned());
             assert!(told.contains(owner), "{told}");
-            assert!(told.contains(r"'\mkept\M'"), "{told}");
+            assert!(told.contains(r"'\\mkept\\M'"), "{told}");
             assert!(!presented(text, &[]).contains("kept"), "{text}");
         }
     }
@@ -304,6 +304,6 @@ mod tests {
             assert!(!presented(text, &[]).contains("tells columns as they are stored"), "{text}");
         }
         let default = "SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d";
-        assert!(presented(default, &turned()).starts_with("SELECT pg_get_expr"));
+        assert!(presented(default, &turned()).contains("pg_get_expr(d.adbin, d.adrelid)"));
     }
 }

@@ -79,8 +79,11 @@ pub(in crate::session) async fn describe(
         Box::pin(oids::find_out(session, &live, &plan)).await?;
     }
     let unit = plan.units.first().ok_or_else(|| Error::internal("a plan without units"))?;
-    let known = Given { declared: Arc::clone(prepared.types()), ..Given::default() };
-    let types = known.types_of(unit);
+    // One for each parameter: who sees a list without an open one takes all types for known.
+    let known = prepared.types();
+    let open = |at: u32| known.get(at as usize).copied().unwrap_or(0);
+    let declared = (0..stmt.parameters).map(open).collect();
+    let types = Given { declared, ..Given::default() }.types_of(unit);
     let (sql, era) = (Arc::clone(&unit.sql), moment(&live).era());
     let asked = Execution::Describe { sql, types, era };
     let mut described = described_by(session, &live, &unit.target.unit, asked).await?;
