@@ -45,28 +45,8 @@ impl Condition {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn compile(text: &str, variables: &[Variable]) -> Result<Self, Error> {
-        let chars: Vec<char> = text.chars().collect();
-        if chars.len() > LONGEST {
-            return Err(Error::new(
-                0,
-                format!("the condition is longer than {LONGEST} characters"),
-            ));
-        }
-        let inner = match &chars[..] {
-            ['$', '{', inner @ .., '}'] => (inner, 2),
-            all => (all, 0),
-        };
-        let names: Vec<String> = variables.iter().map(|own| own.name.to_owned()).collect();
-        let expr = parser::parse(inner.0, inner.1, &names)?;
-        let mut checker = Checker { variables, used: Vec::new() };
-        match checker.of(&expr)? {
-            Some(Type::Bool) => {}
-            Some(other) => return Err(wrong(&expr, Type::Bool, other)),
-            None => return Err(Error::new(expr.at, "it is not known to be true or false")),
-        }
-        checker.used.sort_unstable();
-        checker.used.dedup();
-        Ok(Self { expr, used: checker.used })
+        let (expr, used) = compiled(text, variables, Type::Bool)?;
+        Ok(Self { expr, used })
     }
 
     /// Which of the variables are used, by position, ascending.
@@ -82,6 +62,62 @@ impl Condition {
         let mut scope = Scope { slots: values, arithmetic: Arithmetic::Exact, locals: Vec::new() };
         Ok(evaluate(&self.expr, &mut scope)?.is_true())
     }
+}
+
+/// A compiled expression that gives a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Formula {
+    expr: Expr,
+}
+
+impl Formula {
+    /// As [`Condition::compile`], of an expression that is known to give a text.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn compile(text: &str, variables: &[Variable]) -> Result<Self, Error> {
+        compiled(text, variables, Type::Text).map(|(expr, _)| Self { expr })
+    }
+
+    /// The text with these values, one per variable, of its type.
+    ///
+    /// # Errors
+    /// What cannot be computed with them, and where.
+    pub fn text(&self, values: &[Datum<'_>]) -> Result<String, Error> {
+        let mut scope = Scope { slots: values, arithmetic: Arithmetic::Exact, locals: Vec::new() };
+        match evaluate(&self.expr, &mut scope)? {
+            Datum::Text(text) => Ok(text.into_owned()),
+            Datum::Null | Datum::Bool(_) | Datum::Int(..) | Datum::Decimal(_) | Datum::List(_) => {
+                Err(Error::new(self.expr.at, "it gives no text"))
+            }
+        }
+    }
+}
+
+/// Reads an expression that gives a value of this type, and tells which variables it uses, ascending.
+fn compiled(text: &str, variables: &[Variable], wanted: Type) -> Result<(Expr, Vec<usize>), Error> {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() > LONGEST {
+        return Err(Error::new(0, format!("it is longer than {LONGEST} characters")));
+    }
+    let inner = match &chars[..] {
+        ['$', '{', inner @ .., '}'] => (inner, 2),
+        all => (all, 0),
+    };
+    let names: Vec<String> = variables.iter().map(|own| own.name.to_owned()).collect();
+    let expr = parser::parse(inner.0, inner.1, &names)?;
+    let mut checker = Checker { variables, used: Vec::new() };
+    match checker.of(&expr)? {
+        Some(found) if found == wanted => {}
+        Some(other) => return Err(wrong(&expr, wanted, other)),
+        None => {
+            let what = if wanted == Type::Bool { "true or false" } else { "a text" };
+            return Err(Error::new(expr.at, format!("it is not known to be {what}")));
+        }
+    }
+    checker.used.sort_unstable();
+    checker.used.dedup();
+    Ok((expr, checker.used))
 }
 
 /// The types of an expression's parts; `None` where only its value shows it.

@@ -20,7 +20,7 @@ mod tree;
 
 use std::fmt;
 
-pub use condition::{Condition, Type, Variable};
+pub use condition::{Condition, Formula, Type, Variable};
 pub use datum::{Datum, Width};
 pub use template::{Template, expand};
 

@@ -39,7 +39,7 @@ impl CellTurn for Masked {
                 )));
             }
         };
-        Ok(Value::Text(self.0.masked(&text)))
+        self.0.masked(&text).map(Value::Text)
     }
 }
 

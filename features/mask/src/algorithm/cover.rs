@@ -2,7 +2,7 @@
 
 use pando_config::{Algorithm, Problem};
 
-use super::{Mask, props};
+use super::{Covers, props};
 
 /// What a mask does with the part that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +42,9 @@ impl Ends {
     }
 }
 
-impl Mask for Ends {
+impl Covers for Ends {
     /// A value that has no more than its ends is told as it is where they are kept.
-    fn masked(&self, plain: &str) -> String {
+    fn covered(&self, plain: &str) -> String {
         let length = plain.chars().count();
         let is_end = |at: usize| at < self.first || at + self.last >= length;
         match self.part {
@@ -84,8 +84,8 @@ impl Range {
     }
 }
 
-impl Mask for Range {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Range {
+    fn covered(&self, plain: &str) -> String {
         let is_inside = |at: usize| (self.from..=self.to).contains(&at);
         match self.part {
             Part::Kept => covered(plain, self.cover, |at| !is_inside(at)),
@@ -125,8 +125,8 @@ impl Special {
     }
 }
 
-impl Mask for Special {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Special {
+    fn covered(&self, plain: &str) -> String {
         let Some((before, after)) = plain.split_once(&self.special) else {
             return plain.to_owned();
         };
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_character_beyond_the_basic_plane_is_one() {
         let ends = [("first-n", "1"), ("last-m", "1"), ("replace-char", "*")];
-        assert_eq!(made("KEEP_FIRST_N_LAST_M", &ends).masked("😀b😀"), "😀*😀");
+        assert_eq!(made("KEEP_FIRST_N_LAST_M", &ends).masked("😀b😀").unwrap(), "😀*😀");
     }
 
     #[test]

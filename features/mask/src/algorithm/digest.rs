@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use md5::Digest as _;
 use pando_config::{Algorithm, Problem};
 
-use super::{Mask, props};
+use super::{Covers, props};
 
 /// `MD5`.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ impl Md5 {
     }
 }
 
-impl Mask for Md5 {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Md5 {
+    fn covered(&self, plain: &str) -> String {
         let digest = md5::Md5::new().chain_update(plain).chain_update(&self.salt).finalize();
         digest.iter().fold(String::new(), |mut text, octet| {
             // A String takes every write.

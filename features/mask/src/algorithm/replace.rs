@@ -2,7 +2,7 @@
 
 use pando_config::{Algorithm, Problem};
 
-use super::{Mask, props};
+use super::{Covers, props};
 
 /// A number below another, by chance.
 fn below(count: usize) -> usize {
@@ -79,8 +79,8 @@ impl Generic {
     }
 }
 
-impl Mask for Generic {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Generic {
+    fn covered(&self, plain: &str) -> String {
         let turned = plain.chars().map(|own| {
             let codes = match own {
                 'A'..='Z' => &self.upper,
@@ -110,8 +110,8 @@ impl Identity {
     }
 }
 
-impl Mask for Identity {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Identity {
+    fn covered(&self, plain: &str) -> String {
         match plain.chars().count() {
             18 if self.is_chinese => other_digits(plain, |at| (6..14).contains(&at)),
             15 if self.is_chinese => other_digits(plain, |at| (6..12).contains(&at)),
@@ -133,8 +133,8 @@ impl Military {
     }
 }
 
-impl Mask for Military {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Military {
+    fn covered(&self, plain: &str) -> String {
         let mut rest = plain.chars();
         if rest.next().is_none() {
             return String::new();
@@ -169,8 +169,8 @@ impl Prefixed {
     }
 }
 
-impl Mask for Prefixed {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Prefixed {
+    fn covered(&self, plain: &str) -> String {
         let mut known = self.prefixes.iter();
         let Some(rest) = known.find_map(|prefix| plain.strip_prefix(prefix.as_str())) else {
             return plain.to_owned();
@@ -198,8 +198,8 @@ impl Credit {
     }
 }
 
-impl Mask for Credit {
-    fn masked(&self, plain: &str) -> String {
+impl Covers for Credit {
+    fn covered(&self, plain: &str) -> String {
         if plain.is_empty() {
             return String::new();
         }
@@ -227,7 +227,7 @@ mod tests {
 
     fn check(kind: &str, props: &[(&str, &str)], plain: &str, form: &str) {
         let mask = made(kind, props);
-        let told: Vec<String> = (0..40).map(|_| mask.masked(plain)).collect();
+        let told: Vec<String> = (0..40).map(|_| mask.masked(plain).unwrap()).collect();
         assert!(told.iter().all(|told| fits(told, form)), "{kind} {plain}: {told:?}");
         let is_by_chance = form.contains(['#', 'A', 'a']);
         assert_eq!(told.iter().any(|other| *other != told[0]), is_by_chance, "{kind} {plain}");
