@@ -8,6 +8,7 @@ mod gone;
 mod heads;
 mod metadata;
 mod query;
+mod query_features;
 mod sharding;
 mod units;
 mod utility;
@@ -29,6 +30,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         sharding::SHARDING,
         features::FEATURES,
         query::QUERY,
+        query_features::QUERY_FEATURES,
         administer::ADMINISTER,
         metadata::METADATA,
         global::GLOBAL,
