@@ -11,6 +11,7 @@ use pando_sql::ast::Statement;
 
 use crate::overruns;
 use crate::plan;
+use crate::plan::Plan;
 use crate::snapshot::{Admits, LiveDatabase};
 
 use crate::session::Session;
@@ -55,14 +56,7 @@ pub(in crate::session) async fn admit(
         return Ok(None);
     }
     refuse_shut(session, run)?;
-    let targets = || {
-        let mut units: Vec<UnitName> =
-            run.plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
-        units.sort_unstable();
-        units.dedup();
-        Targets { units, shards: run.plan.units.len() }
-    };
-    let rows = pass(session, run.live, run.stmt, &targets).await?;
+    let rows = pass(session, run.live, run.stmt, || Targets::of(run.plan)).await?;
     // What a change has done is done, however many rows it tells; what is read for another statement is told nobody.
     let is_told = !run.plan.writes && !given.is_step && !given.is_about_stored;
     Ok(rows.filter(|_| is_told))
@@ -78,7 +72,7 @@ pub(in crate::session) async fn admit_change(
     stmt: &Statement,
 ) -> Result<()> {
     session.place.refuse_unadmitted(Aim::Writes)?;
-    pass(session, live, stmt, &Targets::default).await.map(drop)
+    pass(session, live, stmt, Targets::default).await.map(drop)
 }
 
 /// As [`admit`], of a statement that runs table by table: rooms are asked once for all of them, and not for a unit.
@@ -90,7 +84,7 @@ pub(in crate::session) async fn admit_by_table(
     live: &LiveDatabase,
     stmt: &Statement,
 ) -> Result<()> {
-    pass(session, live, stmt, &Targets::default).await.map(drop)
+    pass(session, live, stmt, Targets::default).await.map(drop)
 }
 
 /// Refuses what needs a storage unit whose circuit is open, before anything is sent to others. An open transaction goes on
@@ -113,27 +107,43 @@ struct Targets {
     shards: usize,
 }
 
-/// Finds that out, where anybody asks.
-type Find<'a> = &'a (dyn Fn() -> Targets + Send + Sync);
+impl Targets {
+    fn of(plan: &Plan) -> Self {
+        let mut units: Vec<UnitName> =
+            plan.units.iter().map(|unit| Arc::clone(&unit.target.unit)).collect();
+        units.sort_unstable();
+        units.dedup();
+        Self { units, shards: plan.units.len() }
+    }
 
-/// Passes the rooms one after the other. What the statement before has held is given back first.
+    fn footprint<'a>(&'a self, session: &Session, stmt: &'a Statement) -> Footprint<'a> {
+        let (writes, now) = (plan::writes(&stmt.kind), session.place.runtime().now());
+        Footprint { stmt, writes, units: &self.units, shards: self.shards, now }
+    }
+}
+
+/// Passes the rooms one after the other. What the statement before has held is given back first. `find` finds out where
+/// it goes, once, if anybody asks.
 async fn pass(
     session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
-    targets: Find<'_>,
+    find: impl FnOnce() -> Targets,
 ) -> Result<Option<RowLimit>> {
     if live.database.features.iter().all(|feature| feature.admission().is_none()) {
         return Ok(None);
     }
+    let targets = find();
     drop(session.place.handle().holds(Permits::default()));
     let (mut permits, mut next) = (Permits::default(), 0);
-    while let Some(waiting) =
-        ask(session, live, Asked { stmt, targets, next: &mut next, permits: &mut permits })?
-    {
+    while let Some(waiting) = ask(
+        session,
+        live,
+        Asked { stmt, targets: &targets, next: &mut next, permits: &mut permits },
+    )? {
         Box::pin(wait(session, waiting, &mut permits)).await?;
     }
-    warn(session, live, stmt, targets)?;
+    warn(session, live, stmt, &targets)?;
     let rows = permits.rows().cloned();
     if !permits.is_empty() {
         if permits.deadline().is_some() {
@@ -149,11 +159,9 @@ fn warn(
     session: &mut Session,
     live: &LiveDatabase,
     stmt: &Statement,
-    targets: Find<'_>,
+    targets: &Targets,
 ) -> Result<()> {
-    let (writes, now) = (plan::writes(&stmt.kind), session.place.runtime().now());
-    let Targets { units, shards } = targets();
-    let footprint = Footprint { stmt, writes, units: &units, shards, now };
+    let footprint = targets.footprint(session, stmt);
     let admissions = || live.database.features.iter().filter_map(|feature| feature.admission());
     let told = context::in_context(session, live, None, |ctx| -> Result<Vec<String>> {
         Ok(admissions().flat_map(|own| own.warnings(ctx, &footprint)).collect())
@@ -169,7 +177,7 @@ fn warn(
 /// What rooms are asked, from the next one on.
 struct Asked<'a> {
     stmt: &'a Statement,
-    targets: Find<'a>,
+    targets: &'a Targets,
     next: &'a mut usize,
     permits: &'a mut Permits,
 }
@@ -183,12 +191,8 @@ fn ask(
     let Asked { stmt, targets, next, permits } = asked;
     for feature in live.database.features.iter().skip(*next) {
         *next += 1;
-        // Nothing is made for them where nobody asks.
         let Some(admission) = feature.admission() else { continue };
-        let now = session.place.runtime().now();
-        let Targets { units, shards } = targets();
-        let footprint =
-            Footprint { stmt, writes: plan::writes(&stmt.kind), units: &units, shards, now };
+        let footprint = targets.footprint(session, stmt);
         let entry = context::in_context(session, live, None, |ctx| {
             admission.admit(ctx, &footprint, permits)
         })?;
