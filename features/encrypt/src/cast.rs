@@ -1,16 +1,19 @@
-//! Constants that are cast, as drivers write them (`'1815-12-10'::date`): one that is cast to what its column is says
-//! nothing more than the constant.
+//! Constants that are cast, as drivers write them (`'1815-12-10'::date`), to what their column is or holds: the cast is
+//! done here, as what is stored is of another type.
+
+use std::sync::Arc;
 
 use pando_columns::{Given, Place, Rows, Use, Value};
-use pando_kernel::DeclaredType;
-use pando_kernel::changes::Changes;
+use pando_kernel::changes::{Changes, Turn, ValueMap};
 use pando_kernel::error::{Error, Result};
+use pando_kernel::{DeclaredType, Value as PlainValue};
 use pando_sql::ast::{Expr, Node};
 use pando_sql::{Fold, Span};
 
+use crate::canonical::{Aim, Declared};
 use crate::column::EncryptedColumn;
 
-/// Refuses casts that may change a value of the column. `text` is the statement's.
+/// Refuses casts to types that have not all values of the column. `text` is the statement's.
 ///
 /// # Errors
 /// `Refused`, with the types.
@@ -36,16 +39,15 @@ pub(crate) fn check(one: &Use, column: &EncryptedColumn, text: &str, fold: Fold)
     Ok(())
 }
 
-/// Whether every value of a type stays what it is when it is cast so.
+/// Whether a type has every value of the column's, written alike.
 fn keeps(to: &str, own: DeclaredType, fold: Fold) -> bool {
     use DeclaredType::{Char, Decimal, Int, Text, Time, Timestamp};
-    let bare = to.trim().to_lowercase();
-    let bare = bare.strip_prefix("pg_catalog.").unwrap_or(&bare);
-    if matches!(own, Decimal { .. }) && fold == Fold::Lower && matches!(bare, "numeric" | "decimal")
-    {
+    let bare = bare(to);
+    let is_any_number = fold == Fold::Lower && matches!(bare.as_str(), "numeric" | "decimal");
+    if is_any_number && matches!(own, Decimal { .. }) {
         return true;
     }
-    match (DeclaredType::read(bare, fold), own) {
+    match (DeclaredType::read(&bare, fold), own) {
         (Some(Text { most: None }), Text { .. } | Char { .. }) => true,
         (Some(Int { octets: to, unsigned: false }), Int { octets, unsigned: false }) => {
             to >= octets
@@ -55,6 +57,12 @@ fn keeps(to: &str, own: DeclaredType, fold: Fold) -> bool {
         (Some(to), own) => to == own,
         (None, _) => false,
     }
+}
+
+/// A type's name in lower case, without the schema that has all of them.
+fn bare(to: &str) -> String {
+    let lower = to.trim().to_lowercase();
+    lower.strip_prefix("pg_catalog.").unwrap_or(&lower).to_owned()
 }
 
 /// The constants of a place.
@@ -90,11 +98,26 @@ fn values(place: &Place) -> Vec<Value> {
     }
 }
 
-/// The constant of an expression, which goes without the cast around it: what is stored is no value of that type.
-pub(crate) fn uncast(expr: &Expr, changes: &mut Changes) -> Expr {
-    let Node::Cast { operand, .. } = &expr.node else { return expr.clone() };
-    if let Node::Parameter(_) = operand.node {
-        // The parameter stays where it stands, as its place among the others tells its number.
+/// A constant that goes without the cast around it: what is stored is no value of that type.
+#[derive(Debug)]
+pub(crate) struct Constant {
+    pub(crate) expr: Expr,
+    to: Option<Declared>,
+}
+
+impl Constant {
+    /// Of an expression in a statement of this text.
+    pub(crate) fn of(expr: &Expr, text: &str, fold: Fold, changes: &mut Changes) -> Self {
+        let Node::Cast { operand, to } = &expr.node else {
+            return Self { expr: expr.clone(), to: None };
+        };
+        // `numeric` alone keeps any number as it is.
+        let to = DeclaredType::read(&bare(to.of(text)), fold);
+        let to = to.map(|declared| Declared { declared, fold });
+        if !matches!(operand.node, Node::Parameter(_)) {
+            return Self { expr: Expr { span: expr.span, node: operand.node.clone() }, to };
+        }
+        // A parameter stays where it stands, as its place among the others tells its number.
         for around in [
             Span::new(expr.span.start, operand.span.start),
             Span::new(operand.span.end, expr.span.end),
@@ -103,9 +126,34 @@ pub(crate) fn uncast(expr: &Expr, changes: &mut Changes) -> Expr {
                 changes.text().replace(around, "");
             }
         }
-        return (**operand).clone();
+        Self { expr: (**operand).clone(), to }
     }
-    Expr { span: expr.span, node: operand.node.clone() }
+
+    /// What becomes of it, where that is done with a value of its column: if it is cast it is made one first.
+    pub(crate) fn turn(&self, column: &EncryptedColumn, then: &Turn) -> Turn {
+        let Some(to) = self.to else { return then.clone() };
+        let column = Arc::clone(&column.of.column);
+        Turn(Arc::new(Cast { column, to, then: then.clone() }))
+    }
+}
+
+/// Casts a value, and does with it what would be done without.
+#[derive(Debug)]
+struct Cast {
+    column: Arc<str>,
+    to: Declared,
+    then: Turn,
+}
+
+impl ValueMap for Cast {
+    fn turned(&self, value: &PlainValue) -> Result<PlainValue> {
+        let text = self.to.text(&self.column, value, Aim::Cast)?;
+        self.then.of(&PlainValue::Text(text))
+    }
+
+    fn declared(&self) -> Option<DeclaredType> {
+        Some(self.to.declared)
+    }
 }
 
 #[cfg(test)]

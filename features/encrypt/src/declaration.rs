@@ -44,10 +44,20 @@ pub(crate) struct Declaration {
     default: Option<Expr>,
     /// ` COMMENT '…'`, or nothing.
     comment: String,
-    /// Where ALTER TABLE puts it: ` FIRST`, ` AFTER x`, or nothing.
-    place: String,
+    /// Where ALTER TABLE puts it.
+    place: Place,
     /// Where it ends.
     pub(crate) end: u32,
+}
+
+/// Where ALTER TABLE puts a column.
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    Last,
+    First,
+    /// Behind this column, as the statement writes it.
+    After(String),
 }
 
 /// A statement's text, cut.
@@ -146,10 +156,13 @@ impl Declaration {
             self.comment = format!(" {}", cut.part(at, 2));
             return Ok(2);
         }
-        let is_place = cut.has(at, "FIRST") || cut.has(at, "AFTER");
-        if is_place && cut.syntax.fold == Fold::Keep {
-            self.place = format!(" {}", cut.part(at, end - at));
-            return Ok(end - at);
+        if cut.has(at, "FIRST") && cut.syntax.fold == Fold::Keep {
+            self.place = Place::First;
+            return Ok(1);
+        }
+        if cut.has(at, "AFTER") && end == at + 2 && cut.syntax.fold == Fold::Keep {
+            self.place = Place::After(cut.part(at + 1, 1).to_owned());
+            return Ok(2);
         }
         let Some(words) = CONSTRAINTS.iter().find(|words| cut.has(at, words)) else {
             return Err(unknown(column));
@@ -187,10 +200,13 @@ impl Declaration {
                 Some(default) => format!(" DEFAULT {}", writer.turned(default, &part.stored)?),
                 None => String::new(),
             };
-            let place = match before {
-                _ if self.place.is_empty() => String::new(),
-                None => self.place.clone(),
-                Some(before) => format!(" AFTER {}", writer.quoted(before)),
+            let place = match (&self.place, before) {
+                (Place::Last, _) => String::new(),
+                (_, Some(before)) => format!(" AFTER {}", writer.quoted(before)),
+                (Place::First, None) => " FIRST".to_owned(),
+                (Place::After(other), None) => {
+                    format!(" AFTER {}", writer.behind(&column.of.table, other))
+                }
             };
             let comment = if before.is_none() { self.comment.as_str() } else { "" };
             let (name, nullable) = (writer.quoted(part), self.nullable);

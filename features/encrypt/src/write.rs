@@ -10,7 +10,7 @@ use pando_kernel::feature::Context;
 use pando_sql::ast::{CopyDirection, Expr, InsertSource, Kind, Node, Statement};
 use pando_sql::{Fold, Span, visit};
 
-use crate::cast::uncast;
+use crate::cast::Constant;
 use crate::column::{EncryptedColumn, Part};
 use crate::places::{by_cipher, found, is_own};
 use crate::rule::Rule;
@@ -79,6 +79,15 @@ impl Writer<'_> {
         let unread = || refused("a default is no constant");
         let value = pando_kernel::Value::of_constant(constant).ok_or_else(unread)?;
         turn.of(&value).map(|value| self.ctx.dialect.literal(&value))
+    }
+
+    /// The name of a table's column, as a statement writes it, behind which another is to stand.
+    pub(crate) fn behind(&self, table: &str, written: &str) -> String {
+        let name = written.trim_matches('`').replace("``", "`");
+        let mut own = self.rule.of_table(table);
+        let encrypted = own.find(|column| self.rule.is_called(&column.of.column, &name));
+        let last = encrypted.and_then(|column| column.parts().last());
+        last.map_or_else(|| written.to_owned(), |part| self.quoted(part))
     }
 
     /// The names of all its stored columns.
@@ -190,9 +199,11 @@ impl Writer<'_> {
                     }
                     return Ok(());
                 }
-                let expr = uncast(expr, changes);
-                changes.value(&expr, &column.cipher.stored)?;
-                column.further().try_for_each(|part| changes.further(&expr, &part.stored))
+                let own = self.without_cast(expr, changes);
+                changes.value(&own.expr, &own.turn(column, &column.cipher.stored))?;
+                column.further().try_for_each(|part| {
+                    changes.further(&own.expr, &own.turn(column, &part.stored))
+                })
             }),
             Place::Field { at } if self.brings_lines() => {
                 changes.field(*at, &column.cipher.stored)?;
@@ -239,17 +250,21 @@ impl Writer<'_> {
     ) -> Result<()> {
         let part = if is_own(one) { self.asked(&one.place, column)? } else { &column.cipher };
         values.iter().try_for_each(|value| {
-            let constant = self.constant(value, changes)?;
-            changes.value(&constant, &part.asked)
+            let own = self.constant(value, changes)?;
+            changes.value(&own.expr, &own.turn(column, &part.asked))
         })
     }
 
-    fn constant(&self, value: &Value, changes: &mut Changes) -> Result<Expr> {
+    fn without_cast(&self, expr: &Expr, changes: &mut Changes) -> Constant {
+        Constant::of(expr, &self.stmt.text, self.rule.fold, changes)
+    }
+
+    fn constant(&self, value: &Value, changes: &mut Changes) -> Result<Constant> {
         let (Value::Literal(span)
         | Value::Parameter { span, .. }
         | Value::Cast { whole: span, .. }) = value;
         let lost = || Error::internal("a constant of a statement is not in it");
-        self.constants.get(span).map(|constant| uncast(constant, changes)).ok_or_else(lost)
+        self.constants.get(span).map(|expr| self.without_cast(expr, changes)).ok_or_else(lost)
     }
 
     fn brings_lines(&self) -> bool {
@@ -274,11 +289,12 @@ impl Writer<'_> {
         };
         match given {
             Given::Value(value) => {
-                let expr = self.constant(value, changes)?;
-                changes.value(&expr, &column.cipher.stored)?;
-                let mut further = column.further();
-                further
-                    .try_for_each(|part| changes.further_behind(&expr, front(part), &part.stored))
+                let own = self.constant(value, changes)?;
+                changes.value(&own.expr, &own.turn(column, &column.cipher.stored))?;
+                column.further().try_for_each(|part| {
+                    let turn = own.turn(column, &part.stored);
+                    changes.further_behind(&own.expr, front(part), &turn)
+                })
             }
             Given::Default(span) => {
                 for part in column.further() {

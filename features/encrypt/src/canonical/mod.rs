@@ -33,6 +33,8 @@ pub(crate) enum Aim {
     Store,
     /// A value that is compared: it stays what it is, and is equal to none where the column could not hold it.
     Compare,
+    /// A value that is cast to the type: as one that is stored, and a text that is too long is cut.
+    Cast,
 }
 
 impl Declared {
@@ -73,8 +75,10 @@ impl Declared {
             let blanks = (length as usize).saturating_sub(text.chars().count());
             return Ok(Value::Text(text + &" ".repeat(blanks)));
         }
-        let text = self.text("a decrypted value", &Value::Text(text), Aim::Store)?;
+        // What is wrong with the value would tell it: it may be masked.
         let wrong = || Error::new(ErrorKind::Value("a decrypted value is none of its type".into()));
+        let stored = self.text("", &Value::Text(text), Aim::Store);
+        let text = stored.map_err(|_| wrong())?;
         match self.declared {
             DeclaredType::Int { unsigned: false, .. } | DeclaredType::TinyInt1 => {
                 text.parse().map(Value::Int).map_err(|_| wrong())

@@ -10,6 +10,26 @@ use super::{Aim, Form, Reader};
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const FORM: &str = "write it as `2024-12-31` and `23:59:59`";
 
+/// Which digits behind the point of a moment are not kept.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    Nothing,
+    /// The column has fewer.
+    ByColumn,
+    /// They are beyond microseconds, which no column has.
+    ByServer,
+}
+
+impl Cut {
+    /// Of a moment as it was given, to microseconds, and as the column has it.
+    fn of<T: PartialEq>([given, microseconds, fitting]: [T; 3]) -> Self {
+        if given != microseconds {
+            return Self::ByServer;
+        }
+        if microseconds == fitting { Self::Nothing } else { Self::ByColumn }
+    }
+}
+
 impl Reader<'_> {
     pub(super) fn date(&self, value: &Value) -> Result<String> {
         let text = self.moment(value)?;
@@ -34,10 +54,14 @@ impl Reader<'_> {
             None => Time::midnight(),
         };
         let given = DateTime::from_parts(day, clock);
-        // Both families keep microseconds of whatever they are given.
+        // PostgreSQL keeps microseconds of whatever it is given, and rounds.
         let microseconds = rounded(given, 6);
         let fitting = microseconds.and_then(|given| Some((given, rounded(given, places)?)));
-        let Some((given, fitting)) = fitting else { return Err(self.out_of_range("timestamp")) };
+        let Some((microseconds, fitting)) = fitting else {
+            return Err(self.out_of_range("timestamp"));
+        };
+        self.refuse_cut(Cut::of([given, microseconds, fitting]))?;
+        let given = microseconds;
         let (told, places) = match self.aim == Aim::Compare && given != fitting {
             true => (given, 6),
             false => (fitting, places),
@@ -66,6 +90,7 @@ impl Reader<'_> {
         let within = nanos(clock) + hours * 3_600 * NANOS_PER_SECOND;
         let microseconds = round(within, 6);
         let fitting = round(microseconds, places);
+        self.refuse_cut(Cut::of([within, microseconds, fitting]))?;
         let (told, places) = match self.aim == Aim::Compare && microseconds != fitting {
             true => (microseconds, 6),
             false => (fitting, places),
@@ -78,6 +103,23 @@ impl Reader<'_> {
         let sign = if is_negative && told > 0 { "-" } else { "" };
         let fraction = self.fraction(rest, places);
         Ok(format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}"))
+    }
+
+    /// Refuses digits behind the point that are too many: MySQL rounds them, MariaDB drops them, and nobody here knows
+    /// which of the two it is. To compare, those that the column has not may stay.
+    fn refuse_cut(&self, cut: Cut) -> Result<()> {
+        let is_lost = match cut {
+            Cut::Nothing => false,
+            Cut::ByColumn => self.aim != Aim::Compare,
+            Cut::ByServer => true,
+        };
+        if is_lost && self.is_mysql {
+            return Err(self.wrong(
+                "a time with more digits behind the point than it keeps",
+                "send as many digits as the column has",
+            ));
+        }
+        Ok(())
     }
 
     /// A moment's text. PostgreSQL passes over the zone of one whose type has none; MySQL goes by it.

@@ -27,8 +27,11 @@ impl Reader<'_> {
         };
         let number = self.number(value, kind)?;
         let is_whole = number.is_integer();
-        if !is_whole && matches!(value, Value::Text(_)) && !self.is_mysql {
-            return Err(self.unreadable(kind, &text_of(value)));
+        if let Value::Text(text) = value
+            && !self.is_mysql
+            && text.contains(['.', 'e', 'E'])
+        {
+            return Err(self.unreadable(kind, text));
         }
         if !is_whole && self.aim == Aim::Compare {
             return Ok(number.normalized().to_plain_string());
@@ -49,7 +52,7 @@ impl Reader<'_> {
             let why = format!("value \"{text}\" is out of range for type {kind}");
             return Err(Error::new(ErrorKind::OutOfRange(why)));
         }
-        if is_beyond && self.aim == Aim::Store {
+        if is_beyond && self.aim != Aim::Compare {
             return Err(self.out_of_range(kind));
         }
         Ok(number.to_string())
@@ -63,7 +66,7 @@ impl Reader<'_> {
         }
         let whole = rounded_down(&fitting.abs()).into_bigint_and_exponent().0;
         let most = u32::from(digits - scale);
-        if self.aim == Aim::Store && whole >= BigInt::from(10).pow(most) {
+        if self.aim != Aim::Compare && whole >= BigInt::from(10).pow(most) {
             return Err(match self.is_mysql {
                 true => self.out_of_range("numeric"),
                 false => Error::new(ErrorKind::OutOfRange("numeric field overflow".into())),
@@ -106,8 +109,4 @@ fn rounded(number: &BigDecimal, scale: i64) -> BigDecimal {
 
 fn rounded_down(number: &BigDecimal) -> BigDecimal {
     number.with_scale_round(0, RoundingMode::Down)
-}
-
-fn text_of(value: &Value) -> String {
-    if let Value::Text(text) = value { text.clone() } else { String::new() }
 }

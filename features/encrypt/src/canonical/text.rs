@@ -9,7 +9,7 @@ impl Reader<'_> {
     pub(super) fn text(&self, value: &Value, most: Option<u32>) -> Result<String> {
         let text = self.characters(value)?;
         match most {
-            Some(most) if self.aim == Aim::Store => self.cut(text, most, "character varying"),
+            Some(most) if self.aim != Aim::Compare => self.cut(text, most, "character varying"),
             Some(_) | None => Ok(text),
         }
     }
@@ -27,7 +27,7 @@ impl Reader<'_> {
     fn cut(&self, mut text: String, most: u32, kind: &str) -> Result<String> {
         let Some((end, _)) = text.char_indices().nth(most as usize) else { return Ok(text) };
         let is_blank = text.get(end..).is_some_and(|rest| rest.chars().all(|one| one == ' '));
-        if is_blank {
+        if is_blank || self.aim == Aim::Cast {
             text.truncate(end);
             return Ok(text);
         }
