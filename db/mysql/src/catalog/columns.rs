@@ -95,7 +95,13 @@ fn named(view: &View<'_>, own: &str, table: &str) -> Option<String> {
 /// What the table of columns says of the type that clients see.
 fn typed(view: &View<'_>, own: &str, column: &str, table: &str) -> Option<String> {
     let branch = |one: &ShownColumn| {
-        let value = declared::value(column, one.declared?, view.facts)?;
+        one.logic.as_ref()?;
+        let value = match one.declared {
+            Some(declared) => declared::value(column, declared, view.facts)?,
+            // What is stored of a default says nothing.
+            None if column == "COLUMN_DEFAULT" => "NULL".to_owned(),
+            None => return None,
+        };
         Some(format!(" WHEN {} THEN {value}", is_of(one, table, &one.stored)))
     };
     let branches: String = view.columns.iter().filter_map(branch).collect();
@@ -230,6 +236,23 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         assert!(!presented("SELECT * FROM information_schema.COLUMNS", &[]).contains("kept"));
+    }
+
+    #[test]
+    fn what_is_stored_of_a_default_is_not_told() {
+        let facts = Facts::default();
+        let view = View {
+            database: "shop",
+            facts: &facts,
+            number: 0,
+            tables: &[],
+            columns: &turned(),
+            numbers: None,
+            catalog: &Same,
+        };
+        let told = shown(&view, "COLUMNS", Some("TABLE_NAME"), "COLUMN_DEFAULT").unwrap();
+        assert!(told.contains("x.COLUMN_NAME = 'kept' THEN NULL"), "{told}");
+        assert_eq!(shown(&view, "STATISTICS", Some("TABLE_NAME"), "COLUMN_DEFAULT"), None);
     }
 
     #[test]

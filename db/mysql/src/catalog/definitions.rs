@@ -59,15 +59,31 @@ fn item(line: &str, columns: &[&ShownColumn], telling: &Telling<'_>) -> Option<S
     Some(format!("  {quoted} {kind}{}", words.constraints))
 }
 
-/// A key's columns in its parentheses.
+/// A key's columns in its parentheses; those of another table, behind REFERENCES, are its own.
 fn key(line: &str, columns: &[&ShownColumn]) -> String {
     let at = line.find('(').unwrap_or(line.len());
     let (front, list) = line.split_at(at);
-    let names = columns.iter().filter_map(|one| Some((one, one.key_name()?)));
-    let list = names.fold(list.to_owned(), |list, (one, name)| {
-        list.replace(&MySql.quote(&one.stored), &MySql.quote(name))
-    });
-    format!("{front}{list}")
+    let (mut out, mut rest) = (front.to_owned(), list);
+    while let Some(first) = rest.chars().next() {
+        if rest.starts_with("REFERENCES ") {
+            break;
+        }
+        let length = match first {
+            '`' | '\'' => quoted(rest, first),
+            other => other.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        let told = name(token).and_then(|(stored, _)| {
+            columns
+                .iter()
+                .find(|one| *one.stored == *stored)?
+                .key_name()
+                .map(|name| MySql.quote(name))
+        });
+        out.push_str(told.as_deref().unwrap_or(token));
+        rest = behind;
+    }
+    out + rest
 }
 
 /// What stands behind a column's name.
@@ -120,6 +136,22 @@ mod tests {
             logic: logic.map(Arc::from),
             declared: logic.map(|_| DeclaredType::Text { most: Some(20) }),
             keys_of: keys_of.map(Arc::from),
+        }
+    }
+
+    #[test]
+    fn each_name_of_a_key_is_told_once() {
+        let columns = [column("c", Some("b"), None), column("b", Some("a"), None)];
+        let all: Vec<&ShownColumn> = columns.iter().collect();
+        for (line, told) in [
+            ("  KEY `k` (`c`,`b`)", "  KEY `k` (`b`,`a`)"),
+            (
+                "  CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES `o` (`c`)",
+                "  CONSTRAINT `f` FOREIGN KEY (`b`) REFERENCES `o` (`c`)",
+            ),
+            ("  KEY `k` (`c`) COMMENT 'of `c`'", "  KEY `k` (`b`) COMMENT 'of `c`'"),
+        ] {
+            assert_eq!(key(line, &all), told);
         }
     }
 

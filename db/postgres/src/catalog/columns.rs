@@ -63,14 +63,14 @@ pub(super) fn check(stmt: &Statement, view: &View<'_>) -> Result<()> {
     }
     let mut telling = None;
     visit::exprs(&stmt.kind, &mut |expr| {
-        if let Some(name) = tells(expr) {
+        if let Some(name) = tells(expr, view) {
             telling.get_or_insert(name);
         }
     });
     telling.map_or(Ok(()), |name| Err(tells_stored_columns(&name)))
 }
 
-fn tells(expr: &Expr) -> Option<String> {
+fn tells(expr: &Expr, view: &View<'_>) -> Option<String> {
     let Node::Function(call) = &expr.node else { return None };
     let name = call.plain_name();
     // The default of a column names no other.
@@ -79,7 +79,7 @@ fn tells(expr: &Expr) -> Option<String> {
         Some(_) | None => false,
     };
     let tells = FUNCTIONS.contains(&name.as_str()) || name == "pg_get_expr" && !is_default();
-    (tells && !definitions::is_told(call)).then_some(name)
+    (tells && !definitions::is_told(call, view)).then_some(name)
 }
 
 /// A relation of the catalogue with its columns.
@@ -143,10 +143,26 @@ fn generated(view: &View<'_>, own: &str) -> Option<String> {
 
 /// The condition that a relation's row is about a column that clients see; `None` where all rows are.
 pub(super) fn is_seen(view: &View<'_>, name: &str, columns: &[TableColumn]) -> Option<String> {
+    if name == "pg_attrdef" && !view.columns.is_empty() {
+        return Some(no_default(view));
+    }
     let at = Place::of(view, name, columns)?;
     let hidden = view.columns.iter().filter(|one| at.name(one).is_none());
     let hidden: Vec<String> = hidden.map(|one| at.is_of(one)).collect();
     (!hidden.is_empty()).then(|| format!("({}) IS NOT TRUE", hidden.join(" OR ")))
+}
+
+/// The condition that a default is none of a column that is stored otherwise than clients see it.
+fn no_default(view: &View<'_>) -> String {
+    let own = |one: &ShownColumn| {
+        format!("c.relname = {} AND a.attname = {}", literal(&one.table), literal(&one.stored))
+    };
+    let all: Vec<String> = view.columns.iter().map(own).collect();
+    format!(
+        "NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid \
+         WHERE a.attrelid = x.adrelid AND a.attnum = x.adnum AND ({}))",
+        all.join(" OR ")
+    )
 }
 
 /// Where a relation's rows name a column.
@@ -282,9 +298,32 @@ mod tests {
         ] {
             let told = presented(text, &turned());
             assert!(told.contains(owner), "{told}");
-            assert!(told.contains(r"'\\mkept\\M'"), "{told}");
+            assert!(told.contains(r#"'"?\\mkept\\M"?'"#), "{told}");
             assert!(!presented(text, &[]).contains("kept"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_definition_of_many_tables_is_no_long_text() {
+        let columns: Vec<ShownColumn> = (0..200)
+            .map(|at| ShownColumn { table: format!("t_{at}").into(), ..turned()[0].clone() })
+            .collect();
+        let told = presented("SELECT pg_get_indexdef(indexrelid) FROM pg_index", &columns);
+        assert!(told.len() < 200 * 600, "{} bytes", told.len());
+    }
+
+    #[test]
+    fn a_stored_name_that_is_no_word_is_not_told() {
+        let odd = [ShownColumn { stored: "kept-it".into(), ..turned()[0].clone() }];
+        let text = "SELECT pg_get_indexdef(indexrelid) FROM pg_index";
+        assert!(presented(text, &odd).contains("tells columns as they are stored"));
+    }
+
+    #[test]
+    fn what_is_stored_of_a_default_is_not_told() {
+        let text = presented("SELECT * FROM pg_attrdef", &turned());
+        assert!(text.contains("NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a"), "{text}");
+        assert!(!presented("SELECT * FROM pg_attrdef", &[]).contains("pg_attribute a"));
     }
 
     #[test]

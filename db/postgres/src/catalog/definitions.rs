@@ -1,9 +1,7 @@
 //! Texts of definitions, told with the names of columns that clients see.
 
-use std::collections::BTreeSet;
-
 use pando_kernel::dialect::Language;
-use pando_kernel::presentation::View;
+use pando_kernel::presentation::{ShownColumn, View};
 use pando_sql::ast::{Expr, Function, Node};
 
 use super::calls::name_of;
@@ -59,26 +57,20 @@ fn argument(call: &Function) -> Option<(&'static Definition, &Expr)> {
 }
 
 /// Whether the names in a function's text are told as clients see them.
-pub(super) fn is_told(call: &Function) -> bool {
-    argument(call).is_some()
+pub(super) fn is_told(call: &Function, view: &View<'_>) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    argument(call).is_some() && view.columns.iter().all(|one| one.stored.chars().all(is_plain))
 }
 
 /// What stands around a call so that its text has the names that clients see; `None` where it may stay. `text` is the
 /// statement's.
 pub(super) fn around(call: &Function, text: &str, names: &Names<'_>) -> Option<Around> {
     let view = names.view;
-    if view.columns.is_empty() {
+    if view.columns.is_empty() || !is_told(call, view) {
         return None;
     }
     let (known, own) = argument(call)?;
-    let tables: BTreeSet<&str> = view.columns.iter().map(|one| &*one.table).collect();
-    let told = tables.iter().fold("d.t".to_owned(), |told, table| {
-        format!(
-            "CASE WHEN {} THEN {} ELSE {told} END",
-            known.is_of(table),
-            renamed(view, table, &told)
-        )
-    });
+    let told = view.columns.iter().fold("d.t".to_owned(), |told, one| renamed(known, one, &told));
     let number = match names.shift() {
         0 => own.span.of(text).to_owned(),
         _ => {
@@ -92,6 +84,19 @@ pub(super) fn around(call: &Function, text: &str, names: &Names<'_>) -> Option<A
         before: format!("(SELECT {told} AS {label} FROM (SELECT "),
         behind: format!(" AS t, {number} AS n) d)"),
     })
+}
+
+/// A text with whole words that are a stored column anew, if it is about the column's table. `text` stands in it once:
+/// there may be many columns.
+fn renamed(known: &Definition, one: &ShownColumn, text: &str) -> String {
+    let Some(name) = one.key_name() else { return text.to_owned() };
+    let word = literal(&format!(r#""?\m{}\M"?"#, one.stored));
+    let name = literal(&name.replace('\\', r"\\"));
+    format!(
+        "pg_catalog.regexp_replace({text}, CASE WHEN {} THEN {word} ELSE '(?!)' END, \
+         pg_catalog.quote_ident({name}), 'g')",
+        known.is_of(&one.table)
+    )
 }
 
 impl Definition {
@@ -113,18 +118,4 @@ impl Definition {
             }
         }
     }
-}
-
-/// A text with whole words that are a table's stored columns anew.
-fn renamed(view: &View<'_>, table: &str, text: &str) -> String {
-    let own = view.columns.iter().filter(|one| *one.table == *table);
-    own.filter_map(|one| Some((one, one.key_name()?))).fold(text.to_owned(), |text, (one, name)| {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        if !one.stored.chars().all(plain) {
-            return text;
-        }
-        let word = literal(&format!(r"\m{}\M", one.stored));
-        let name = literal(&name.replace('\\', r"\\"));
-        format!("pg_catalog.regexp_replace({text}, {word}, {name}, 'g')")
-    })
 }
