@@ -78,8 +78,10 @@ pub(crate) fn check(
 ) -> Result<()> {
     match &stmt.kind {
         Kind::Define(define) if define.object == ObjectKind::Trigger => {
-            if let Some(need) = trigger::defined(rule, ctx, stmt, define)? {
-                *route = Route::Needs(need);
+            match trigger::defined(rule, ctx, stmt, define)? {
+                Some(need) => *route = Route::Needs(need),
+                None if define.action == DefineAction::Create => row_trigger(ctx, &stmt.text)?,
+                None => {}
             }
             Ok(())
         }
@@ -118,11 +120,6 @@ pub(crate) fn check(
         // Whether a counted column is given shows with each row.
         Kind::Copy(_) | Kind::Load(_) => steady(ctx, &stmt.kind),
         Kind::Define(define) if define.query.is_some() => steadily(&stmt.kind, &volatile),
-        Kind::Define(define)
-            if define.object == ObjectKind::Trigger && define.action == DefineAction::Create =>
-        {
-            row_trigger(ctx, &stmt.text)
-        }
         Kind::Utility { verb, .. } if verb == "MERGE" => Err(Error::unsupported(
             30001,
             "what MERGE writes is not read, and may differ on each copy of a broadcast table",
