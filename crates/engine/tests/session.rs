@@ -342,6 +342,41 @@ fn a_session_variable_holds_on_the_next_connection() {
 }
 
 #[test]
+fn what_was_prepared_when_pipes_were_or_is_refused_once_they_join_texts() {
+    let sql = "UPDATE one_t SET a = b || 0";
+    for modes in ["ANSI", "PIPES_AS_CONCAT"] {
+        let mut house = house(&Manners::MySql);
+        let prepare = house.session.prepare(sql.into(), Vec::new());
+        let prepared = house.runtime.block_on(prepare).unwrap();
+        let execute = || {
+            Request::Execute(Execute {
+                prepared: Arc::clone(&prepared),
+                parameters: Vec::new(),
+                result_formats: Vec::new(),
+                limit: None,
+                cursor: None,
+                pipeline: Pipeline::Alone,
+            })
+        };
+        house.ok(&format!("PREPARE s FROM '{sql}'"));
+        house.ask(execute()).unwrap();
+        house.ok("EXECUTE s");
+        house.ok(&format!("SET sql_mode = '{modes}'"));
+        house.sent();
+        let is_refused = |error: &Error| {
+            matches!(error.kind(), ErrorKind::Refused { .. }) && error.to_string().contains("`||`")
+        };
+        let errors = [house.ask(execute()).unwrap_err(), house.fails("EXECUTE s")];
+        assert!(errors.iter().all(is_refused), "{modes}: {errors:?}");
+        assert_eq!(house.sent(), sent(&[], &[]), "{modes}");
+        house.ok(&format!("PREPARE s FROM '{sql}'"));
+        house.ok("EXECUTE s");
+        let [_, one] = house.sent();
+        assert!(one.last().is_some_and(|sql| sql.contains("CONCAT(b, 0)")), "{modes}: {one:?}");
+    }
+}
+
+#[test]
 fn a_cursor_waits_for_its_client() {
     let mut house = house(&Manners::Postgres);
     house.units[0].reply("SELECT id FROM zero_t", ids(&[1, 2, 3, 4, 5]));

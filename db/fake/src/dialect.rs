@@ -9,7 +9,7 @@ use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::waits::{Server, Waits};
 use pando_kernel::{Column, Effectful, Effects, Error, Kind, Result, ServerError, Value};
 
-use pando_sql::{Fold, Placeholder, Syntax};
+use pando_sql::{Fold, Modes, Placeholder, Syntax};
 
 use crate::error::server_error;
 use crate::types::kind_from_name;
@@ -291,7 +291,16 @@ fn compare(kind: Kind) -> Option<Compare> {
     }
 }
 
-impl OwnSession for FakeDialect {}
+/// The variable that says how texts are read.
+const SQL_MODE: &str = "sql_mode";
+
+impl OwnSession for FakeDialect {
+    /// ANSI, of all modes, is a group of those that have `||` join texts.
+    fn modes(&self, told: &[(String, String)]) -> Modes {
+        let pipes_concatenate = told.iter().any(|(name, mode)| name == SQL_MODE && mode == "ANSI");
+        Modes { pipes_concatenate, ..Modes::default() }
+    }
+}
 
 impl Variables for FakeDialect {
     fn set(&self, name: &str, value: &str) -> Result<VariableEffect> {
@@ -305,6 +314,13 @@ impl Variables for FakeDialect {
             _ if name.starts_with("ignored") => Ok(VariableEffect::Ignore),
             _ if name.starts_with("refused") => Err(variable_refused(name, "the test says so")),
             _ => Ok(VariableEffect::Replay),
+        }
+    }
+
+    fn told(&self, name: &str, value: &str) -> Vec<(String, String)> {
+        match name {
+            SQL_MODE => vec![(name.to_owned(), value.trim_matches('\'').to_owned())],
+            _ => Vec::new(),
         }
     }
 

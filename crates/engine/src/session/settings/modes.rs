@@ -96,14 +96,14 @@ fn likes(session: &Session) -> Likes {
 
 /// Refuses a statement that was prepared when `||` was OR: on the units it would be read by the mode of now.
 pub(in crate::session) fn refuse_older_pipes(session: &Session, text: &Arc<str>) -> Result<()> {
-    if !is_set(session, PIPES) || !text.contains("||") {
+    if !text.contains("||") || !modes(session).pipes_concatenate {
         return Ok(());
     }
     let modes = Modes { pipes_concatenate: true, ..Modes::default() };
     if !Arc::ptr_eq(&spelled(session, text, modes)?, text) {
         return Err(Error::unsupported(
             30001,
-            format!("`||` was OR when this statement was prepared, before {PIPES} was set"),
+            "`||` was OR when this statement was prepared: by the session's sql_mode of now it joins texts",
             "prepare it again",
         ));
     }

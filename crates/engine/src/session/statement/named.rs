@@ -16,6 +16,7 @@ use crate::session::errors::server_error;
 use crate::session::given::Given;
 use crate::session::place::Place;
 use crate::session::reply::made;
+use crate::session::settings::modes;
 use crate::session::statement::instead::{Becomes, Instead};
 use crate::session::statement::{expression, prepare, set_for};
 
@@ -55,8 +56,8 @@ pub(in crate::session) fn prepare_named(
 /// The statement that an EXECUTE stands for.
 ///
 /// # Errors
-/// `UnknownStatement`; `Value` for another number of arguments; `Refused` for what is no argument, and for a statement
-/// that is an EXECUTE itself: it might stand for itself.
+/// `UnknownStatement`; `Value` for another number of arguments; `Refused` for what is no argument, for a statement that
+/// is an EXECUTE itself, as it might stand for itself, and for one whose `||` was OR when it was prepared and is not now.
 pub(in crate::session) async fn execute_named(
     session: &mut Session,
     name: &str,
@@ -145,6 +146,7 @@ async fn with_arguments(
     arguments: &[Expr],
     text: &str,
 ) -> Result<Instead> {
+    modes::refuse_older_pipes(session, &prepared.statement.text)?;
     let declared = prepared.declared.iter().copied().chain(std::iter::repeat(0));
     let mut parameters = Vec::with_capacity(arguments.len());
     for (given, declared) in arguments.iter().zip(declared) {
