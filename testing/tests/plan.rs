@@ -34,8 +34,8 @@ use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
 use pando_kernel::{Kind, Value};
 
-/// Columns of `columns.txt`: `table: name kind, name kind`, or the units of a table: `table: in ds_0, ds_1`, or what an actual table's indexes and
-/// constraints are called: `table: has index a, constraint b`.
+/// Columns of `columns.txt`: `table: name kind, name kind`, or the units of a table: `table: in ds_0, ds_1`, or what an actual table's indexes,
+/// constraints and triggers are called: `table: has index a, constraint b, trigger c`.
 #[derive(Debug, Default)]
 struct Known {
     columns: HashMap<String, Arc<Vec<TableColumn>>>,
@@ -68,6 +68,7 @@ fn own_names(list: &str) -> OwnNames {
         match one.trim().split_once(' ') {
             Some(("index", name)) => own.indexes.insert(name.to_owned()),
             Some(("constraint", name)) => own.constraints.insert(name.to_owned()),
+            Some(("trigger", name)) => own.triggers.insert(name.to_owned()),
             _ => panic!("unknown kind of name {one}"),
         };
     }

@@ -2,10 +2,17 @@
 //! of a table, and touches nothing but the row.
 //! <https://dev.mysql.com/doc/refman/8.0/en/trigger-syntax.html>, <https://mariadb.com/kb/en/trigger-overview/>
 
+mod scopes;
+
+use std::collections::HashSet;
+
 use pando_sql::ast::ObjectName;
 use pando_sql::{Span, Syntax, Token, TokenKind, parse, tokenize, visit};
 
+use self::scopes::Scopes;
 use crate::effects::{Effects, Stands, said};
+use crate::feature::Context;
+use crate::table::TableKind;
 
 /// What a trigger's body says.
 #[derive(Debug, Default)]
@@ -20,8 +27,22 @@ pub struct Body {
     pub words: Vec<String>,
     /// A query in it takes a part of its rows.
     pub is_limited: bool,
-    /// The trigger of the same table that FOLLOWS or PRECEDES names.
-    pub neighbour: Option<Span>,
+}
+
+impl Body {
+    /// A table that it reads and that is not the same on every unit.
+    pub fn elsewhere(&self, ctx: &Context<'_>) -> Option<&ObjectName> {
+        let syntax = ctx.dialect.syntax();
+        let all = ctx.database.features.iter().flat_map(|feature| feature.tables());
+        let broadcast: HashSet<String> = all
+            .filter(|known| known.kind == TableKind::Broadcast)
+            .map(|known| syntax.table_key(&known.name))
+            .collect();
+        // Behind a database's name is a table that no rule has.
+        let is_everywhere =
+            |name: &ObjectName| name.parts.len() == 1 && broadcast.contains(&name.key());
+        self.reads.iter().find(|name| !is_everywhere(name))
+    }
 }
 
 /// Further words that call nothing before a parenthesis. Sorted.
@@ -63,20 +84,34 @@ pub fn body(
 ) -> Option<Result<Body, String>> {
     let effects = effects.filter(|_| syntax.limit_with_comma)?;
     let tokens = tokenize(text, syntax).ok()?.list;
+    let mut begin = head(text, &tokens)?;
+    if ordered(text, &tokens, begin).is_some() {
+        begin += 2;
+    }
+    let mut out = Body::default();
+    let reader = Reader { text, syntax, tokens: tokens.get(begin..)?, effects };
+    Some(reader.read(&mut out).map(|()| out))
+}
+
+/// The trigger of the same table that FOLLOWS or PRECEDES names in CREATE TRIGGER.
+pub fn neighbour(text: &str, syntax: &Syntax) -> Option<Span> {
+    let tokens = tokenize(text, syntax).ok()?.list;
+    let name = ordered(text, &tokens, head(text, &tokens)?)?;
+    Some(name.span)
+}
+
+/// What stands behind FOR EACH ROW.
+fn head(text: &str, tokens: &[Token]) -> Option<usize> {
     let words = ["for", "each", "row"];
     let is_head =
         |three: &[Token]| three.iter().zip(words).all(|(token, word)| is(text, token, word));
-    let mut begin = tokens.windows(3).position(is_head)? + 3;
-    let order = ["follows", "precedes"];
-    let mut out = Body::default();
-    if let Some([word, name]) = tokens.get(begin..begin + 2)
-        && order.iter().any(|order| is(text, word, order))
-    {
-        out.neighbour = Some(name.span);
-        begin += 2;
-    }
-    let reader = Reader { text, syntax, tokens: tokens.get(begin..)?, effects };
-    Some(reader.read(&mut out).map(|()| out))
+    Some(tokens.windows(3).position(is_head)? + 3)
+}
+
+/// The name behind FOLLOWS or PRECEDES, which stands here.
+fn ordered<'a>(text: &str, tokens: &'a [Token], at: usize) -> Option<&'a Token> {
+    let [word, name] = tokens.get(at..at + 2)? else { return None };
+    ["follows", "precedes"].iter().any(|order| is(text, word, order)).then_some(name)
 }
 
 fn is(text: &str, token: &Token, word: &str) -> bool {
@@ -105,23 +140,28 @@ impl Reader<'_> {
     }
 
     fn read(&self, out: &mut Body) -> Result<(), String> {
+        let mut scopes = Scopes::default();
         for (at, token) in self.tokens.iter().enumerate() {
             if token.kind == TokenKind::Variable {
                 return Err(format!("the variable `{}`", self.word(at)));
             }
             if token.kind == TokenKind::Word && !self.is_member(at) {
                 self.statement(at)?;
+                scopes.word(self, at);
             }
             if self.is(at, "select") && !self.is_member(at) {
                 self.query(at, out)?;
             }
             if self.is(at, "set") && !self.is_member(at) {
-                self.assignments(at, out)?;
+                self.assignments(at, &scopes, out)?;
             }
             let is_into = at.checked_sub(1).is_some_and(|before| self.is(before, "into"));
             if is_into && self.is_new(at) {
                 out.sets.push(bare(self.word(at + 2)));
             }
+        }
+        if scopes.is_open() {
+            return Err("a BEGIN or a CASE without its END".to_owned());
         }
         self.calls(out)
     }
@@ -134,6 +174,10 @@ impl Reader<'_> {
         if is_elsewhere || WRITING.contains(&word.as_str()) && !is_call {
             return Err(word.to_ascii_uppercase());
         }
+        let is_of_sequence = ["next", "previous"].contains(&word.as_str());
+        if is_of_sequence && self.is(at + 1, "value") && self.is(at + 2, "for") {
+            return Err(format!("{} VALUE FOR", word.to_ascii_uppercase()));
+        }
         Ok(())
     }
 
@@ -142,29 +186,10 @@ impl Reader<'_> {
         bare(self.word(at)).eq_ignore_ascii_case("new") && self.word(at + 1) == "."
     }
 
-    /// Whether the body has a variable of this name.
-    fn declares(&self, name: &str) -> bool {
-        (0..self.tokens.len()).filter(|at| self.is(*at, "declare")).any(|at| {
-            // `DECLARE a, b INT`
-            let mut names = (at + 1..self.tokens.len()).step_by(2);
-            names.any(|place| {
-                bare(self.word(place)).eq_ignore_ascii_case(name) && self.lists(at, place)
-            })
-        })
-    }
-
-    /// Whether nothing but names and commas stands between DECLARE and this one.
-    fn lists(&self, declare: usize, place: usize) -> bool {
-        (declare + 2..place).step_by(2).all(|comma| self.word(comma) == ",")
-    }
-
     /// SET: its targets are columns of the row and variables of the body, or it would be a setting of the session.
-    fn assignments(&self, set: usize, out: &mut Body) -> Result<(), String> {
+    fn assignments(&self, set: usize, scopes: &Scopes, out: &mut Body) -> Result<(), String> {
         let is_type = self.word(set + 1) == "(";
-        let is_charset = set
-            .checked_sub(1)
-            .is_some_and(|at| ["character", "char"].iter().any(|word| self.is(at, word)));
-        if is_type || is_charset {
+        if is_type || self.is_charset(set) {
             return Ok(());
         }
         let (mut depth, mut is_target) = (0_usize, true);
@@ -173,7 +198,9 @@ impl Reader<'_> {
                 let name = bare(self.word(at));
                 match self.is_new(at) {
                     true => out.sets.push(bare(self.word(at + 2))),
-                    false if self.declares(&name) || is_signalled(&name) => {}
+                    // Behind SESSION, GLOBAL, NAMES and their kin stands something else.
+                    false if self.is_assigned(at) && (scopes.has(&name) || is_signalled(&name)) => {
+                    }
                     false => return Err(format!("SET of `{name}`")),
                 }
             }
@@ -182,10 +209,26 @@ impl Reader<'_> {
                 ")" => depth = depth.saturating_sub(1),
                 "," if depth == 0 => is_target = true,
                 ";" => break,
+                // A statement within a statement: each token is read for one of them.
+                _ if self.is(at, "set") && !self.is_member(at) && !self.is_charset(at) => {
+                    return Err("SET within SET".to_owned());
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// `CHARACTER SET`.
+    fn is_charset(&self, set: usize) -> bool {
+        set.checked_sub(1)
+            .is_some_and(|at| ["character", "char"].iter().any(|word| self.is(at, word)))
+    }
+
+    /// Whether `=` or `:=` stands behind a name.
+    fn is_assigned(&self, at: usize) -> bool {
+        matches!(self.word(at + 1), "=" | ":=")
+            || self.word(at + 1) == ":" && self.word(at + 2) == "="
     }
 
     /// The tables of a query, up to what ends it.
@@ -337,6 +380,15 @@ mod tests {
                 "BEGIN DECLARE x VARCHAR(3) CHARACTER SET utf8mb4; SET x = REPLACE(x, 'insert', 'set z'); END",
                 &[],
             ),
+            (
+                "BEGIN DECLARE x INT; l: BEGIN SET x := CASE x WHEN 1 THEN 2 END; END l; SET X = 3; END",
+                &[],
+            ),
+            (
+                "BEGIN DECLARE x INT; CASE NEW.k WHEN 1 THEN BEGIN IF x THEN SET x = 1; END IF; END; END CASE; \
+                 WHILE x DO SET x = 0; END WHILE; SET NEW.k = x; END",
+                &["k"],
+            ),
             ("IF NEW.a = 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF", &[]),
         ] {
             assert_eq!(read(text).unwrap().sets, sets, "{text}");
@@ -365,9 +417,42 @@ mod tests {
             "SET NEW.a = CURRENT_USER",
             "SET NEW.a = (SELECT 1 FROM r FOR UPDATE)",
             "BEGIN DECLARE x INT; SET NEW.a = @@sql_mode; END",
+            "SET NEW.a = NEXT VALUE FOR s",
+            "SET NEW.a = (SELECT previous value FOR s)",
+            "BEGIN DECLARE session INT; SET SESSION foreign_key_checks = 0; END",
+            "BEGIN DECLARE global INT; SET GLOBAL max_connections = 1; END",
+            "BEGIN DECLARE names INT; SET NAMES latin1; END",
+            "BEGIN DECLARE character INT; SET CHARACTER SET latin1; END",
+            "BEGIN BEGIN DECLARE autocommit INT; END; SET autocommit = 0; END",
+            "BEGIN SET autocommit = 0; BEGIN DECLARE autocommit INT; END; END",
+            "BEGIN DECLARE sql_mode CURSOR FOR SELECT 1; SET sql_mode = ''; END",
+            "BEGIN DECLARE autocommit CONDITION FOR 1051; SET autocommit = 0; END",
+            "BEGIN BEGIN DECLARE autocommit INT; SET NEW.a = CASE WHEN 1 THEN begin END; END; SET autocommit = 0; END",
+            "BEGIN DECLARE x INT; SET x = 1",
         ] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn many_variables_take_no_time() {
+        let count = 20_000;
+        let declared: String = (0..count).map(|n| format!("DECLARE v{n} INT; ")).collect();
+        let set: Vec<String> = (0..count).map(|n| format!("v{n} = {n}")).collect();
+        let text = format!("BEGIN {declared} SET {}; END", set.join(", "));
+        assert!(read(&text).is_ok());
+        assert!(read(&"SET x ".repeat(count)).is_err());
+    }
+
+    #[test]
+    fn the_trigger_beside_is_named() {
+        let head = "CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW";
+        let beside = |rest: &str| {
+            let text = format!("{head} {rest}");
+            neighbour(&text, &SYNTAX).map(|span| span.of(&text).to_owned())
+        };
+        assert_eq!(beside("PRECEDES `x y` SET NEW.a = 1").as_deref(), Some("`x y`"));
+        assert_eq!(beside("SET NEW.a = 1"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::ast::{BinaryOp, Expr, Kind, Node, SelectItem};
+use crate::ast::{BinaryOp, Expr, Kind, Literal, Node, SelectItem};
 use crate::edits::{Edits, Piece};
 use crate::error::SyntaxError;
 use crate::lexer::{spelled, tokenize};
@@ -70,8 +70,8 @@ pub fn restate(
     if modes.lex_otherwise() {
         refuse_inner_texts(&cut, syntax, modes)?;
     }
-    let Ok(stmt) = parse(&cut, &Syntax { pipes_concatenate: modes.pipes_concatenate, ..*syntax })
-    else {
+    let spoken = Syntax { pipes_concatenate: modes.pipes_concatenate, ..*syntax };
+    let Ok(stmt) = parse(&cut, &spoken) else {
         return Ok(spells(None));
     };
     let mut edits = Edits::default();
@@ -81,7 +81,7 @@ pub fn restate(
     }
     if likes != Likes::Escape {
         escapes(&stmt.kind, &stmt.text, likes, &mut edits, &mut changed)?;
-        refuse_other_likes(&stmt.kind, &stmt.text, syntax)?;
+        refuse_other_likes(&stmt.kind, &stmt.text, &spoken)?;
     }
     if lexical.is_empty() && edits.is_empty() {
         return Ok(None);
@@ -139,7 +139,8 @@ fn escapes(
     visit::exprs(kind, &mut |expr| {
         if let Node::Like { operand, pattern, .. } = &expr.node
             && is_like(Span::new(operand.span.end, pattern.span.start).of(text))
-            && !is_plain_pattern(pattern.span.of(text))
+            && !(matches!(pattern.node, Node::Literal(Literal::Text(_)))
+                && is_plain_pattern(pattern.span.of(text)))
         {
             found.push(pattern.span);
         }
@@ -164,7 +165,7 @@ fn is_like(gap: &str) -> bool {
     gap.to_ascii_lowercase().contains("like")
 }
 
-/// A string in which nothing could be escaped.
+/// Whether nothing could be escaped in a string, as it is written.
 fn is_plain_pattern(pattern: &str) -> bool {
     pattern.starts_with('\'') && pattern.ends_with('\'') && !pattern.contains('\\')
 }
@@ -193,8 +194,11 @@ fn refuse_other_likes(kind: &Kind, text: &str, syntax: &Syntax) -> Result<(), Mi
     let is_known = |at: usize, like: &Token| {
         let is_seen =
             seen.iter().any(|gap| gap.start <= like.span.start && like.span.end <= gap.end);
-        let pattern = tokens.get(at + 1).map_or("", |next| next.span.of(text));
-        is_seen || is_plain_pattern(pattern) || copies_table(text, &tokens, at)
+        let word = |place: usize| tokens.get(place).map_or("", |token| token.span.of(text));
+        // Where `||` concatenates, the pattern goes on behind the string.
+        let goes_on = syntax.pipes_concatenate && word(at + 2) == "||";
+        let is_plain = is_plain_pattern(word(at + 1)) && !goes_on;
+        is_seen || is_plain || copies_table(text, &tokens, at)
     };
     let mut likes = tokens.iter().enumerate().filter(|(_, token)| is_word(text, token, "like"));
     match likes.all(|(at, like)| is_known(at, like)) {

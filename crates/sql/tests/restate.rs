@@ -101,6 +101,17 @@ fn a_pattern_in_which_a_backslash_is_a_character_says_so() {
             ("SHOW TABLES LIKE 'a%'", "="),
         ],
     );
+    check(
+        Modes { pipes_concatenate: true, ..PLAIN },
+        Likes::Plain,
+        &[
+            (
+                "SELECT a FROM t WHERE a LIKE '%' || b || '%'",
+                "SELECT a FROM t WHERE a LIKE CONCAT('%', b, '%') ESCAPE ''",
+            ),
+            ("SELECT a FROM t WHERE a LIKE '%' AND b = ''", "="),
+        ],
+    );
     for (likes, text) in [
         (Likes::Unsure, "SELECT a FROM t WHERE a LIKE b"),
         (Likes::Plain, r"SHOW TABLES LIKE 'a\_'"),
@@ -109,6 +120,11 @@ fn a_pattern_in_which_a_backslash_is_a_character_says_so() {
         let restated = restate(text, &COMMAS, PLAIN, likes);
         assert!(matches!(restated, Err(Misread::Differs(..))), "{text}: {restated:?}");
     }
+    let text = "CREATE PROCEDURE p() SELECT 1 FROM t WHERE a LIKE '%' || b";
+    assert_eq!(restate(text, &COMMAS, PLAIN, Likes::Plain), Ok(None));
+    let modes = Modes { pipes_concatenate: true, ..PLAIN };
+    let restated = restate(text, &COMMAS, modes, Likes::Plain);
+    assert!(matches!(restated, Err(Misread::Differs(..))), "{restated:?}");
 }
 
 #[test]

@@ -7,10 +7,9 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::{Need, Route};
 use pando_kernel::row_trigger::body;
-use pando_kernel::table::TableKind;
 use pando_sql::ast::{
     DefineAction, Expr, Insert, InsertRow, InsertSource, Kind, Literal, Node, ObjectKind,
-    ObjectName, QueryBody, Statement,
+    QueryBody, Statement,
 };
 use pando_sql::{Fold, visit};
 
@@ -163,12 +162,7 @@ fn row_trigger(ctx: &Context<'_>, text: &str) -> Result<()> {
     // Triggers of another kind call functions, which nobody reads.
     let Some(read) = read else { return Ok(()) };
     let own = read.map_err(|what| refused(&what))?;
-    let all: Vec<_> = ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
-    let is_everywhere = |name: &ObjectName| {
-        let mut known = all.iter().filter(|known| known.kind == TableKind::Broadcast);
-        known.any(|known| ctx.dialect.syntax().table_key(&known.name) == name.key())
-    };
-    if let Some(name) = own.reads.iter().find(|name| !is_everywhere(name)) {
+    if let Some(name) = own.elsewhere(ctx) {
         return Err(refused(&format!("the table `{}`, which is no broadcast table", name.key())));
     }
     if own.is_limited {

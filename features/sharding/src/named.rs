@@ -96,7 +96,8 @@ fn conflicting(insert: &Insert) -> Option<&Ident> {
 }
 
 fn defined(namer: &Namer<'_>, define: &Define, edits: &mut Edits) {
-    if drops_trigger(define) {
+    // One that is named with its table is called the same in all parts.
+    if drops_trigger(define) && define.on.is_none() {
         let names = define.names.iter().filter_map(|name| name.parts.last());
         names.for_each(|name| namer.trigger(name, edits));
     }
@@ -147,11 +148,10 @@ impl<'a> Namer<'a> {
         }
     }
 
+    /// Under any other name a part that lacks the trigger would drop one of its own, or of another table.
     fn trigger(&self, name: &Ident, edits: &mut Edits) {
-        let names = self.names.as_deref();
-        if let Some(own) =
-            names.and_then(|names| row_trigger::there(&name.value, self.table, names))
-        {
+        let own = row_trigger::own_name(&name.value, self.table);
+        if own != name.value {
             edits.replace(name.span, spelled(self.ctx, name, &own));
         }
     }

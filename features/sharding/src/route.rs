@@ -33,7 +33,7 @@ pub(crate) fn route(
         return Ok(());
     }
     if let Some(names) = named::alone(&stmt.kind)
-        && let Some(found) = index_alone(rule, ctx, stmt, names)?
+        && let Some(found) = named_alone(rule, ctx, stmt, names)?
     {
         *route = match found {
             Found::Units(units) => Route::Units(units),
@@ -254,9 +254,9 @@ fn changed(asked: &Asked<'_>, scope: &Scope<'_>, change: &Change<'_>) -> Result<
     }
 }
 
-/// DROP, ALTER and REINDEX INDEX without a table: the index of a sharded table is known by its actual names. `None` when the index is none of ours.
-/// The same for DROP TRIGGER.
-fn index_alone(
+/// DROP, ALTER and REINDEX INDEX and DROP TRIGGER without a table: what a sharded table has is known by its actual names.
+/// `None` when the index or trigger is none of ours.
+fn named_alone(
     rule: &Rule,
     ctx: &Context<'_>,
     stmt: &Statement,

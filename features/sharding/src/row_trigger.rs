@@ -4,9 +4,8 @@
 use pando_kernel::Effects;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, Names};
-use pando_kernel::route::{Need, Target};
-use pando_kernel::row_trigger::{Body, body};
-use pando_kernel::table::TableKind;
+use pando_kernel::route::{Need, TableName, Target};
+use pando_kernel::row_trigger::{Body, body, neighbour};
 use pando_sql::ast::{Define, DefineAction, Ident, Kind, ObjectKind, Statement};
 use pando_sql::{Edits, Span};
 
@@ -42,16 +41,26 @@ pub(crate) fn check(asked: &Asked<'_>, define: &Define) -> Result<Option<Need>> 
         }
         Some(read) => read.map_err(|what| not_the_rows(&what))?,
     };
-    refuse_keys(ctx, &on.key(), &own)?;
-    refuse_tables(ctx, &own)?;
+    let table = asked.rule.table(&on.key());
+    refuse_keys(table, &own)?;
+    if let Some(name) = own.elsewhere(ctx) {
+        let what = format!("the table `{}`, which is no broadcast table", name.key());
+        return Err(not_the_rows(&what));
+    }
     let Some(known) = ctx.catalog.names(&ctx.database.units) else {
         return Ok(Some(Need::Names(ctx.database.units.clone())));
     };
     let wanted = name.parts.last().map(|last| last.value.to_lowercase()).unwrap_or_default();
-    let nodes = asked.rule.table(&on.key()).map(Table::nodes).unwrap_or_default();
+    let nodes = table.map(Table::nodes).unwrap_or_default();
     let is_own = |table: &str| nodes.iter().any(|node| node.table.eq_ignore_ascii_case(table));
-    let others = known.iter().filter(|(table, _)| !is_own(table));
-    if others.into_iter().any(|(_, own)| own.triggers.contains(&wanted)) {
+    let mut others = known.iter().filter(|(table, _)| !is_own(table));
+    // Those of another sharded table have names of its parts.
+    let is_others = |other: &Table| {
+        let mut nodes = other.nodes().iter();
+        table.is_none_or(|own| own.logic() != other.logic())
+            && nodes.any(|node| there(&wanted, &other.named_at(node), &known).is_some())
+    };
+    if others.any(|(_, own)| own.triggers.contains(&wanted)) || asked.rule.tables().any(is_others) {
         return Err(Error::unsupported(
             20030,
             format!("another table has a trigger `{wanted}`"),
@@ -78,37 +87,15 @@ fn not_the_rows(what: &str) -> Error {
 }
 
 /// What decides where the row is must be what the client has said.
-fn refuse_keys(ctx: &Context<'_>, table: &str, own: &Body) -> Result<()> {
-    let all = ctx.database.features.iter().flat_map(|feature| feature.tables());
-    let of_table =
-        all.into_iter().find(|known| ctx.dialect.syntax().table_key(&known.name) == table);
-    let keys = of_table.map(|known| known.keys).unwrap_or_default();
-    let set = own.sets.iter().find(|set| keys.iter().any(|key| key.eq_ignore_ascii_case(set)));
-    match set {
+fn refuse_keys(table: Option<&Table>, own: &Body) -> Result<()> {
+    let mut sets = own.sets.iter();
+    match sets.find(|set| table.is_some_and(|table| table.is_key(set))) {
         None => Ok(()),
         Some(key) => Err(Error::unsupported(
             20030,
             format!("a trigger that sets the sharding column `{key}` is not supported"),
             "let the client give the value: it decides on which shard the row is",
         )),
-    }
-}
-
-/// Each part reads what its own unit has.
-fn refuse_tables(ctx: &Context<'_>, own: &Body) -> Result<()> {
-    let all: Vec<_> = ctx.database.features.iter().flat_map(|feature| feature.tables()).collect();
-    let is_everywhere = |name: &pando_sql::ast::ObjectName| {
-        name.parts.len() == 1
-            && all.iter().any(|known| {
-                known.kind == TableKind::Broadcast
-                    && ctx.dialect.syntax().table_key(&known.name) == name.key()
-            })
-    };
-    match own.reads.iter().find(|name| !is_everywhere(name)) {
-        None => Ok(()),
-        Some(name) => {
-            Err(not_the_rows(&format!("the table `{}`, which is no broadcast table", name.key())))
-        }
     }
 }
 
@@ -128,8 +115,7 @@ pub(crate) fn place(ctx: &Context<'_>, stmt: &Statement, to: &Target, edits: &mu
     if let Some(name) = define.names.first().and_then(|name| name.parts.last()) {
         rename(name.span, name);
     }
-    let read = body(&stmt.text, ctx.dialect.syntax(), ctx.dialect.effects());
-    if let Some(Ok(Body { neighbour: Some(span), .. })) = read {
+    if let Some(span) = neighbour(&stmt.text, ctx.dialect.syntax()) {
         let written = span.of(&stmt.text);
         let quoted = written.starts_with('`');
         let value = written.trim_matches('`').replace("``", "`");
@@ -137,13 +123,14 @@ pub(crate) fn place(ctx: &Context<'_>, stmt: &Statement, to: &Target, edits: &mu
     }
 }
 
+/// What a trigger of the logic table is called in one part.
+pub(crate) fn own_name(name: &str, table: &TableName) -> String {
+    if is_plain(table) { name.to_owned() } else { inner_name(name, &table.actual) }
+}
+
 /// The trigger's own name in one part, where the part has it.
-pub(crate) fn there(
-    name: &str,
-    table: &pando_kernel::route::TableName,
-    names: &Names,
-) -> Option<String> {
+pub(crate) fn there(name: &str, table: &TableName, names: &Names) -> Option<String> {
     let own = names.get(&table.actual.to_lowercase())?;
-    let ours = if is_plain(table) { name.to_owned() } else { inner_name(name, &table.actual) };
+    let ours = own_name(name, table);
     own.triggers.contains(&ours.to_lowercase()).then_some(ours)
 }
