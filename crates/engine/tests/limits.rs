@@ -22,6 +22,7 @@ use pando_fake::{
 };
 use pando_kernel::circuit;
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::event::{CopyForm, Event};
 use pando_kernel::feature::{
     Admission, Context, Database, Deadline, Entry, Feature, Footprint, Lends, Permit, Permits,
     Room, RowLimit, Waiting,
@@ -29,7 +30,7 @@ use pando_kernel::feature::{
 use pando_kernel::request::Request;
 use pando_kernel::route::UnitName;
 use pando_kernel::session::{Login, Session as _};
-use pando_kernel::{Kind, Value};
+use pando_kernel::{Completion, Format, Kind, Value};
 use pando_pool::{Options, Pool};
 
 use by_name::ByName;
@@ -365,6 +366,54 @@ fn what_has_too_many_rows_is_ended_whether_its_reply_comes_whole_or_in_pieces() 
         assert!(matches!(told.unwrap_err().kind(), ErrorKind::Overran(_)));
     }
     assert_eq!(house.gate.overran.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn a_copy_to_the_client_tells_no_more_rows_than_a_query_would() {
+    const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+    const NULL: &[u8] = b"\0\x01\xff\xff\xff\xff";
+    const END: &[u8] = b"\xff\xff";
+    let lines = |count: usize| vec![b"7\n".to_vec(); count];
+    let headed = |count: usize| [vec![b"id\n".to_vec()], lines(count)].concat();
+    let binary = |count: usize| {
+        let mut tuples = vec![NULL.to_vec(); count];
+        tuples.push(END.to_vec());
+        tuples[0] = [HEADER, &tuples[0]].concat();
+        tuples
+    };
+    let copied = |pieces: Vec<Vec<u8>>| {
+        let form = CopyForm { format: Format::Text, columns: vec![Format::Text] };
+        let data = pieces.into_iter().map(|piece| Event::CopyData(piece.into()));
+        let events = [Event::CopyOut(form)].into_iter().chain(data);
+        Reply::Events(events.chain([Event::Complete(Completion::default())]).collect())
+    };
+    type Pieces<'a> = &'a dyn Fn(usize) -> Vec<Vec<u8>>;
+    let forms: [(&str, Pieces<'_>); 4] = [
+        ("", &lines),
+        (" WITH (FORMAT csv, HEADER)", &headed),
+        (" WITH (FORMAT text, HEADER false)", &lines),
+        (" WITH (FORMAT binary)", &binary),
+    ];
+    let house = house(true);
+    let mut session = house.session();
+    let mut ran = |sql: &str, rows: [usize; 2], of: Pieces<'_>| {
+        for (unit, rows) in house.units.iter().zip(rows) {
+            unit.reply(sql, copied(of(rows)));
+        }
+        house.run(&mut session, sql)
+    };
+    for (options, of) in forms {
+        let one = format!("COPY zero_t TO STDOUT{options}");
+        let all = format!("COPY all_t (id) TO STDOUT{options}");
+        for (sql, few, many) in
+            [(&one, [0, 0], [3, 0]), (&one, [2, 0], [3, 0]), (&all, [1, 1], [1, 2])]
+        {
+            ran(sql, few, of).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let error = ran(sql, many, of).expect_err(sql);
+            assert!(matches!(error.kind(), ErrorKind::Overran(told) if told == "too many rows"));
+        }
+    }
+    assert_eq!(house.gate.overran.load(Ordering::SeqCst), 12);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod encode;
 mod form;
 mod line;
 mod retell;
+mod row_count;
 mod splice;
 mod step;
 mod write;
@@ -27,6 +28,7 @@ pub(crate) use encode::Encoder;
 use form::Form;
 use line::Lines;
 pub(crate) use retell::Retell;
+pub(crate) use row_count::RowCount;
 pub(crate) use splice::Splice;
 
 /// Longest record, in bytes.

@@ -10,7 +10,7 @@ use pando_kernel::feature::RowLimit;
 use pando_kernel::route::UnitName;
 use pando_kernel::row::Rows;
 
-use crate::copy_rows::Splice;
+use crate::copy_rows::{RowCount, Splice};
 use crate::counters::Counted;
 use crate::execute::{Channel, Shared, Source};
 use crate::merge::Merge;
@@ -86,6 +86,13 @@ impl Reply {
 }
 
 impl CopyOut {
+    fn next_stream(&mut self) {
+        self.splice.next_stream();
+        if let Some(copied) = &mut self.verb.copied {
+            copied.next_stream();
+        }
+    }
+
     /// The next data; `Done` when every unit has sent its own.
     pub(super) async fn step(&mut self) -> Result<Event> {
         while let Some(channel) = self.channels.get_mut(self.at) {
@@ -94,15 +101,18 @@ impl CopyOut {
             }
             if channel.is_finished() {
                 self.at += 1;
-                self.splice.next_stream();
+                self.next_stream();
                 continue;
             }
             match poll_fn(|cx| channel.poll_event(cx)).await? {
-                Event::CopyData(data) => self.splice.push(data),
+                Event::CopyData(data) => {
+                    self.verb.may_copy(&data)?;
+                    self.splice.push(data);
+                }
                 event @ Event::Notice(_) => return Ok(event),
                 Event::Complete(done) => channel.completions.push(done),
                 // The next statement on the same connection.
-                Event::CopyOut(_) => self.splice.next_stream(),
+                Event::CopyOut(_) => self.next_stream(),
                 Event::Columns(_)
                 | Event::Rows(_)
                 | Event::Empty
@@ -165,6 +175,8 @@ pub(in crate::session) struct Verb {
     pub(in crate::session) unread: bool,
     /// How many rows it may tell, if somebody has said so.
     pub(in crate::session) rows: Option<RowLimit>,
+    /// Of COPY TO, how many have come.
+    pub(in crate::session) copied: Option<RowCount>,
     /// What whoever defines it is told besides.
     pub(in crate::session) caution: Option<String>,
     /// Its unit counts for its rows, and knows the numbers.
@@ -172,6 +184,20 @@ pub(in crate::session) struct Verb {
 }
 
 impl Verb {
+    /// As [`Verb::may_tell`], of a piece of bulk data as a storage unit has sent it.
+    ///
+    /// # Errors
+    /// `Overran`.
+    pub(in crate::session) fn may_copy(&mut self, piece: &[u8]) -> Result<()> {
+        match &mut self.copied {
+            Some(copied) => {
+                let told = copied.add(piece);
+                self.may_tell(told)
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses rows beyond those that it may tell, of which there have been `told` now.
     ///
     /// # Errors

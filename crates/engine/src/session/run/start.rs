@@ -10,7 +10,7 @@ use pando_kernel::route::Spread;
 use pando_kernel::{Columns, Value};
 use pando_sql::ast::{InsertSource, Kind};
 
-use crate::copy_rows::Splice;
+use crate::copy_rows::{RowCount, Splice};
 use crate::execute::{Loaded, Renumbering, Source, columns_of, load, run_out, share};
 use crate::merge::{Input, Limits, Merge};
 use crate::plan;
@@ -54,6 +54,7 @@ impl Verb {
                 false => insert_keys::gives_keys(session, live, stmt, given).await?,
             },
             rows: None,
+            copied: if let Kind::Copy(copy) = kind { Some(RowCount::of(copy)) } else { None },
             last_key: Some(given.last_number).filter(|last| *last != 0),
             made: made_keys(run, given),
             became: None,

@@ -73,11 +73,14 @@ pub(in crate::session) fn shape(session: &mut Session, event: Event) -> Result<O
             session.place.retell(&mut notice);
             Ok(Some(Event::Notice(notice)))
         }
-        Event::Empty
-        | Event::CopyIn(_)
-        | Event::CopyOut(_)
-        | Event::CopyData(_)
-        | Event::SendFile(_) => Ok(Some(event)),
+        Event::CopyData(data) => {
+            // Those of several units are counted as they come, before they are one stream.
+            if let Reply::Pass(pass) = &mut session.outbox.reply {
+                pass.verb.may_copy(&data)?;
+            }
+            Ok(Some(Event::CopyData(data)))
+        }
+        Event::Empty | Event::CopyIn(_) | Event::CopyOut(_) | Event::SendFile(_) => Ok(Some(event)),
         Event::Parameter { .. } => Ok(None),
     }
 }
