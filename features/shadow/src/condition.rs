@@ -89,6 +89,11 @@ impl Scope {
 }
 
 impl Reader<'_> {
+    /// What an expression gives.
+    pub(crate) fn source(self, expr: &Expr) -> Source {
+        Source::of(expr)
+    }
+
     /// What a condition says.
     #[expect(
         clippy::wildcard_enum_match_arm,

@@ -60,7 +60,8 @@ pub(crate) fn environment(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> R
         return Ok(Err(need));
     }
     let read = |constant: &Constant| constant.here(ctx);
-    let decided = decided(&evidence, hint, &read)?;
+    let by_hint = (hint == Hint::Production).then_some(Environment::Production);
+    let decided = decided(&evidence, hint, &read)?.or(by_hint);
     let environment = in_transaction(decided, begun)?;
     kept(&evidence, environment, &read)?;
     let temporaries = ctx.session.temporaries.as_ref();

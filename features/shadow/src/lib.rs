@@ -7,6 +7,7 @@ mod condition;
 mod decision;
 mod define;
 mod evidence;
+mod itself;
 mod route;
 mod rule;
 mod shortcut;
