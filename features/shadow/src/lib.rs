@@ -2,6 +2,7 @@
 //! are alike and rows are others. None of these rows is ever in production.
 
 mod algorithm;
+mod cast;
 mod clause;
 mod condition;
 mod decision;
