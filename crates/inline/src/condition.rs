@@ -138,13 +138,11 @@ impl Checker<'_> {
             }
             Kind::Local(_) => None,
             Kind::List(items) => {
+                let mut are_texts = true;
                 for item in items {
-                    self.of(item)?;
+                    are_texts &= self.of(item)? == Some(Type::Text);
                 }
-                items
-                    .iter()
-                    .all(|item| self.of(item) == Ok(Some(Type::Text)))
-                    .then_some(Type::Texts)
+                are_texts.then_some(Type::Texts)
             }
             Kind::Range { low, high, .. } => {
                 self.is(low, Type::Number)?;
@@ -189,10 +187,8 @@ impl Checker<'_> {
 
     /// Refuses what is known to be of another type.
     fn is(&mut self, expr: &Expr, wanted: Type) -> Result<Known, Error> {
-        match self.of(expr)? {
-            Some(found) if found != wanted => Err(wrong(expr, wanted, found)),
-            Some(_) | None => Ok(Some(wanted)),
-        }
+        let found = self.of(expr)?;
+        fits(expr, found, wanted)
     }
 
     /// Both of one type, as far as that is known.
@@ -247,9 +243,11 @@ impl Checker<'_> {
     }
 
     fn call(&mut self, on: &Expr, method: Method, arguments: &[Expr]) -> Result<Known, Error> {
+        // Each part once: two looks at it are four at what is in it.
         let found = self.of(on)?;
+        let mut given = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            self.of(argument)?;
+            given.push(self.of(argument)?);
         }
         let has_items = found.is_none_or(|found| matches!(found, Type::Text | Type::Texts));
         match method {
@@ -257,8 +255,8 @@ impl Checker<'_> {
                 Err(wrong(on, Type::Texts, found.unwrap_or(Type::Bool)))
             }
             Method::OfItems(ItemsMethod::Contains) => {
-                if let Some(argument) = arguments.first() {
-                    self.is(argument, Type::Text)?;
+                if let (Some(argument), Some(found)) = (arguments.first(), given.first()) {
+                    fits(argument, *found, Type::Text)?;
                 }
                 Ok(Some(Type::Bool))
             }
@@ -269,7 +267,7 @@ impl Checker<'_> {
             }
             Method::OfItems(ItemsMethod::Reverse) => Ok(found),
             Method::OfText(method) => {
-                self.is(on, Type::Text)?;
+                fits(on, found, Type::Text)?;
                 Ok(Some(of_text(method)))
             }
             Method::ToText => Ok(Some(Type::Text)),
@@ -284,8 +282,16 @@ impl Checker<'_> {
             | Method::Plus
             | Method::Minus
             | Method::Multiply
-            | Method::Power => self.is(on, Type::Number),
+            | Method::Power => fits(on, found, Type::Number),
         }
+    }
+}
+
+/// Refuses what is known to be of another type.
+fn fits(expr: &Expr, found: Known, wanted: Type) -> Result<Known, Error> {
+    match found {
+        Some(found) if found != wanted => Err(wrong(expr, wanted, found)),
+        Some(_) | None => Ok(Some(wanted)),
     }
 }
 
@@ -418,6 +424,17 @@ mod tests {
             "unknown variable `has_were`; did you mean `has_where`? at character 1 of the expression",
         );
         check("null", "it is not known to be true or false at character 1 of the expression");
+    }
+
+    #[test]
+    fn each_part_is_looked_at_once() {
+        let trimmed = format!("kind{} == 'DELETE'", ".trim()".repeat(200));
+        check(&trimmed, "true");
+        let contained = (0..22)
+            .fold("kind".to_owned(), |inner, _| format!("tables.contains({inner}).toString()"));
+        check(&format!("{contained} == 'false'"), "true");
+        let listed = (0..22).fold("kind".to_owned(), |inner, _| format!("[{inner}].first()"));
+        check(&format!("{listed} == 'DELETE'"), "true");
     }
 
     #[test]

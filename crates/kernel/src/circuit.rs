@@ -73,14 +73,17 @@ pub fn is_failure(error: &Error) -> bool {
         | ErrorKind::Timeout(_)
         | ErrorKind::Full { .. }
         | ErrorKind::Protocol(_) => true,
-        // 53: resources; 57P01 to 57P03: shutdown, crash, cannot connect now; 58: the server's own system.
+        // 53: resources, but not those of one statement (53400); 57P01 to 57P03: shutdown, crash, cannot connect now;
+        // 58: the server's own system, but not a file that a statement names (58P01); 08: no connection, or none left.
         // https://www.postgresql.org/docs/current/errcodes-appendix.html
         // 1040, 1203, 1226: full; 1053: shutdown; 1037, 1041: out of memory; 1021: disk full.
         // https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html
         ErrorKind::Server(told) => {
-            let state = told.sqlstate.as_str();
-            let has_state = |start: &str| state.starts_with(start);
-            ["53", "57P0", "58", "08"].into_iter().any(has_state)
+            let states = [
+                "53000", "53100", "53200", "53300", "57P01", "57P02", "57P03", "58000", "58030",
+                "08000", "08001", "08003", "08004", "08006",
+            ];
+            states.contains(&told.sqlstate.as_str())
                 || matches!(told.number, 1021 | 1037 | 1040 | 1041 | 1053 | 1203 | 1226)
         }
         ErrorKind::Syntax { .. }
@@ -129,7 +132,14 @@ mod tests {
             let told = ServerError { number, sqlstate: sqlstate.into(), ..ServerError::default() };
             is_failure(&ErrorKind::Server(Box::new(told)).into())
         };
-        for (number, sqlstate) in [(0, "53300"), (0, "57P01"), (1040, "08004"), (1053, "08S01")] {
+        for (number, sqlstate) in [
+            (0, "53300"),
+            (0, "57P01"),
+            (0, "58030"),
+            (0, "08006"),
+            (1040, "08004"),
+            (1053, "08S01"),
+        ] {
             assert!(server(number, sqlstate), "{number} {sqlstate}");
         }
         for (number, sqlstate) in [
@@ -137,6 +147,12 @@ mod tests {
             (0, "23505"),
             (0, "40001"),
             (0, "57014"),
+            (0, "58P01"),
+            (0, "53400"),
+            (0, "57P04"),
+            (0, "57P05"),
+            (0, "08P01"),
+            (1153, "08S01"),
             (1062, "23000"),
             (1064, "42000"),
             (1205, "HY000"),

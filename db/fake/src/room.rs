@@ -72,6 +72,7 @@ pub fn place(name: &str, members: &[&str]) -> Place {
 /// - `claimed ds_0 ds_1`: another room has sent it there, and `same`, where one of them answers for all
 /// - `hinted ds_0`: a hint sends it there, so that `route` is not asked
 /// - `held ds_0`, `shut ds_1`, `ticket 4`, `user bob`, `transaction`, `written`, `one state`: what the session is at
+/// - `standard`: the statement is read by [`crate::STANDARD`], else by [`crate::BACKTICK`]
 ///
 /// The scene is made from these lines too, so a test has words of its own.
 ///

@@ -119,8 +119,13 @@ impl Meters {
     pub(crate) fn of(&self, key: &str, now: Instant) -> Arc<Meter> {
         let at = key.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
         let Some(shard) = self.each.get(at % SHARDS) else { return self.all() };
-        if let Some(known) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {
-            return Arc::clone(known);
+        {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            let is_full = shard.len() >= MOST / SHARDS;
+            let shared = || shard.get(SHARED).filter(|_| is_full);
+            if let Some(known) = shard.get(key).or_else(shared) {
+                return Arc::clone(known);
+            }
         }
         let mut shard = shard.write().unwrap_or_else(PoisonError::into_inner);
         let key = if shard.len() < MOST / SHARDS { key } else { SHARED };

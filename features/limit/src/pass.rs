@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Deadline, Permit, Permits, RowLimit, Waiting};
 
+use crate::bucket::Rate;
 use crate::gate::{HasGate, Place};
 use crate::meter::Meter;
 use crate::rule::Limit;
@@ -43,20 +44,32 @@ impl Step {
     fn begin(&self, now: Instant, permits: &mut Permits) -> Result<Option<Stage>> {
         let Self { limit, meter } = self;
         if let Some(rate) = limit.rate {
-            match meter.bucket.take(rate, meter.age(now), limit.wait) {
+            // Those whose token has come are still among them until they are asked again.
+            if limit.queue > 0 && meter.delayed.load(Ordering::Relaxed) >= limit.queue as u64 {
+                return Err(self.refused("so many wait already"));
+            }
+            match meter.bucket.take(rate, meter.age(now), self.longest(rate)) {
                 Ok(Duration::ZERO) => {}
                 Ok(wait) => {
-                    let before = meter.delayed.fetch_add(1, Ordering::Relaxed);
+                    meter.delayed.fetch_add(1, Ordering::Relaxed);
                     let delayed = Delayed(Arc::clone(meter));
-                    return match before < limit.queue as u64 {
-                        true => Ok(Some(Stage::Token(now + wait, delayed))),
-                        false => Err(self.refused("so many wait already")),
-                    };
+                    return Ok(Some(Stage::Token(now + wait, delayed)));
+                }
+                Err(wait) if wait <= limit.wait => {
+                    return Err(self.refused("so many wait already"));
                 }
                 Err(_) => return Err(self.refused("too many statements in this time")),
             }
         }
         self.enter(now, permits)
+    }
+
+    /// How far ahead a token may be promised: to no more statements than may wait. Those who are refused would else take
+    /// the tokens of all others.
+    fn longest(&self, rate: Rate) -> Duration {
+        let limit = &self.limit;
+        let queue = u32::try_from(limit.queue).unwrap_or(u32::MAX);
+        limit.wait.min(rate.each.saturating_mul(queue))
     }
 
     /// Goes on behind the token.

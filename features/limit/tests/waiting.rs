@@ -88,6 +88,34 @@ fn a_rate_lets_statements_in_one_after_the_other() {
 }
 
 #[test]
+fn what_is_refused_takes_no_token_from_others() {
+    for (rule, waiting) in [("queue: 0", 0), ("queue: 1, waitMilliseconds: 60000", 1)] {
+        let room = built(&format!("limits:\n    r: {{statementsPerSecond: 10, burst: 1, {rule}}}"))
+            .unwrap();
+        let mut asked = Ask::default();
+        let mut at_once = 0;
+        let mut later = Vec::new();
+        // Twice as many as it lets in, for ten seconds.
+        for _ in 0..200 {
+            let mut permits = Permits::default();
+            match ask(&*room, &asked, &mut permits) {
+                Ok(Entry::Now) => at_once += 1,
+                Ok(Entry::Later(waiting)) => later.push((waiting, permits)),
+                Err(told) => assert!(told.to_string().contains("so many wait already"), "{told}"),
+            }
+            later.retain_mut(|(waiting, permits)| {
+                poll(&mut **waiting, asked.now, permits).is_pending()
+            });
+            assert!(later.len() <= waiting, "{}", later.len());
+            asked.now += millis(50);
+        }
+        let Gauge { admitted, refused, waiting: still, .. } = gauge(&*room);
+        assert_eq!(admitted + refused + still, 200);
+        assert!((99..=101).contains(&admitted), "{rule}: {admitted}, {at_once} of them at once");
+    }
+}
+
+#[test]
 fn who_waits_for_a_narrow_limit_holds_nothing_of_a_wide_one() {
     let room = built(
         "limits:

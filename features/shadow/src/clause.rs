@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::algorithm::Operation;
 use crate::rule::Table;
-use crate::values::{Constant, Read, Source};
+use crate::values::{Constant, Read, Reading, Source};
 
 /// What a part of a statement says of the rows of a table.
 #[derive(Debug, Clone)]
@@ -77,19 +77,24 @@ impl Clause {
     fn value(&self, column: usize, source: &Source, read: Read<'_>) -> Meant {
         match source {
             Source::Constant(constant) => match read(constant) {
-                None => Meant::Unbound,
-                Some(value) if self.marks(column, &value) => Meant::Shadow,
-                Some(_) => Meant::Production,
+                Reading::Unbound => Meant::Unbound,
+                Reading::Computed => Meant::Computed,
+                Reading::Value(value) if self.marks(column, &value) => Meant::Shadow,
+                Reading::Value(_) => Meant::Production,
             },
             Source::Computed => Meant::Computed,
         }
     }
 
-    /// Values of which NULL finds no row.
+    /// Values of which NULL finds no row, and one that a server computes says nothing.
     fn list(&self, column: usize, list: &[Constant], read: Read<'_>) -> Meant {
         let mut meant = Meant::Nothing;
         for constant in list {
-            let Some(value) = read(constant) else { return Meant::Unbound };
+            let value = match read(constant) {
+                Reading::Value(value) => value,
+                Reading::Unbound => return Meant::Unbound,
+                Reading::Computed => return Meant::Nothing,
+            };
             if value.is_null() {
                 continue;
             }

@@ -89,6 +89,11 @@ impl Scope {
 }
 
 impl Reader<'_> {
+    /// What an expression gives.
+    pub(crate) fn source(self, expr: &Expr) -> Source {
+        Source::of(expr, self.text, self.ctx.dialect.syntax())
+    }
+
     /// What a condition says.
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -106,22 +111,36 @@ impl Reader<'_> {
                 either(self.bounds(scope, left), &self.bounds(scope, right))
             }
             Node::Binary { op: BinaryOp::Equal | BinaryOp::NullSafeEqual, left, right } => {
-                equal(scope, left, right)
+                self.equal(scope, left, right)
             }
             Node::InList { operand, list, negated: false } => {
                 let syntax = self.ctx.dialect.syntax();
                 let values = list.values(self.text, syntax);
                 let values: Option<Vec<Constant>> =
-                    values.map(|value| Source::of(&value).constant()).collect();
+                    values.map(|value| self.source(&value).constant()).collect();
                 values.map_or_else(Vec::new, |values| bound(scope, operand, &values))
             }
             // A pattern stands for itself, as ShardingSphere takes it.
             Node::Like { operand, pattern, negated: false } => {
-                let pattern = Source::of(pattern).constant();
+                let pattern = self.source(pattern).constant();
                 pattern.map_or_else(Vec::new, |pattern| bound(scope, operand, &[pattern]))
             }
             _ => Vec::new(),
         }
+    }
+
+    fn equal(self, scope: &Scope, left: &Expr, right: &Expr) -> Vec<Bound> {
+        if let (Node::Row(left), Node::Row(right)) = (&left.node, &right.node) {
+            let pairs = left.iter().zip(right);
+            return pairs.flat_map(|(left, right)| self.equal(scope, left, right)).collect();
+        }
+        let of = |column: &Expr, value: &Expr| match self.source(value).constant() {
+            Some(value) => bound(scope, column, &[value]),
+            None => Vec::new(),
+        };
+        let mut found = of(left, right);
+        found.extend(of(right, left));
+        found
     }
 
     /// What the conditions of joins say. Of an outer join they are about the rows of the side that may be missing.
@@ -150,23 +169,6 @@ impl Reader<'_> {
         let tables = scope.tables.iter().enumerate();
         tables.filter(|(_, (label, _))| is_inside(label)).map(|(at, _)| at).collect()
     }
-}
-
-fn equal(scope: &Scope, left: &Expr, right: &Expr) -> Vec<Bound> {
-    if let (Node::Row(left), Node::Row(right)) = (&left.node, &right.node) {
-        return left
-            .iter()
-            .zip(right)
-            .flat_map(|(left, right)| equal(scope, left, right))
-            .collect();
-    }
-    let of = |column: &Expr, value: &Expr| match Source::of(value).constant() {
-        Some(value) => bound(scope, column, &[value]),
-        None => Vec::new(),
-    };
-    let mut found = of(left, right);
-    found.extend(of(right, left));
-    found
 }
 
 fn bound(scope: &Scope, column: &Expr, values: &[Constant]) -> Vec<Bound> {

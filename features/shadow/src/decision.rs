@@ -13,7 +13,7 @@ use crate::define;
 use crate::evidence::{Evidence, evidence};
 use crate::refused;
 use crate::rule::Rule;
-use crate::values::{Constant, Read, Source};
+use crate::values::{Constant, Read, Reading, Source};
 
 /// What the hint says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,8 @@ pub(crate) fn environment(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> R
         return Ok(Err(need));
     }
     let read = |constant: &Constant| constant.here(ctx);
-    let decided = decided(&evidence, hint, &read)?;
+    let by_hint = (hint == Hint::Production).then_some(Environment::Production);
+    let decided = decided(&evidence, hint, &read)?.or(by_hint);
     let environment = in_transaction(decided, begun)?;
     kept(&evidence, environment, &read)?;
     let temporaries = ctx.session.temporaries.as_ref();
@@ -162,9 +163,9 @@ pub(crate) fn kept(evidence: &Evidence, environment: Environment, read: Read<'_>
         let marks = |value: &Value| column.tests.iter().any(|test| test.marks(value));
         let stays = match &assigned.value {
             Source::Constant(constant) => match read(constant) {
-                Some(value) => marks(&value) == (environment == Environment::Shadow),
-                // Not bound yet.
-                None => true,
+                Reading::Value(value) => marks(&value) == (environment == Environment::Shadow),
+                Reading::Unbound => true,
+                Reading::Computed => false,
             },
             Source::Computed => false,
         };

@@ -137,12 +137,7 @@ impl Gatherer<'_, '_> {
     }
 
     /// The tables of a FROM, and what a WHERE and the conditions of joins say of their rows.
-    fn scope(
-        &mut self,
-        operation: Operation,
-        from: &[&[TableFactor]],
-        filter: Option<&Expr>,
-    ) -> Scope {
+    fn scope(&mut self, operation: Operation, from: &[&[TableFactor]], filter: Option<&Expr>) {
         let mut scope = Scope::new(operation);
         let mut bounds = Vec::new();
         from.iter().for_each(|factors| scope.take(self.reader.rule, factors, &self.hidden));
@@ -170,7 +165,6 @@ impl Gatherer<'_, '_> {
             let says = Says::Among(values);
             self.found.clauses.push(Clause { table, operation, says, is_own });
         }
-        scope
     }
 
     fn derived(&mut self, factor: &TableFactor) {
@@ -187,8 +181,8 @@ impl Gatherer<'_, '_> {
     fn update(&mut self, update: &Update) {
         self.ctes(&update.with);
         let from = [&update.tables[..], &update.from[..]];
-        let scope = self.scope(Operation::Update, &from, update.filter.as_ref());
-        self.assignments(&scope, &update.assignments);
+        self.scope(Operation::Update, &from, update.filter.as_ref());
+        self.assignments(update);
     }
 
     fn delete(&mut self, delete: &Delete) {

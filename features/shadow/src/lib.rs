@@ -2,11 +2,13 @@
 //! are alike and rows are others. None of these rows is ever in production.
 
 mod algorithm;
+mod cast;
 mod clause;
 mod condition;
 mod decision;
 mod define;
 mod evidence;
+mod itself;
 mod route;
 mod rule;
 mod shortcut;

@@ -1,5 +1,6 @@
 //! What of a statement's environment holds for other values.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use pando_kernel::feature::Context;
@@ -11,7 +12,7 @@ use crate::decision::{self, Hint};
 use crate::evidence::{Evidence, evidence, explained};
 use crate::route;
 use crate::rule::Rule;
-use crate::values::Constant;
+use crate::values::{Constant, Reading};
 
 /// How many clauses, and how many values in each, are looked at for each statement.
 const MOST: usize = 64;
@@ -51,11 +52,20 @@ struct ByValues {
 
 impl Choose for ByValues {
     fn choose(&self, ctx: &Context<'_>, values: &dyn Values, target: Target) -> Option<Target> {
-        let read = |constant: &Constant| constant.among(values);
+        // What is not known here is not production's: who plans the statement finds out.
+        let is_unread = Cell::new(false);
+        let read = |constant: &Constant| {
+            let reading = constant.among(values);
+            is_unread.set(is_unread.get() || reading == Reading::Unbound);
+            reading
+        };
         let decided = decision::decided(&self.evidence, Hint::Nothing, &read).ok()?;
         let begun = decision::begun(&self.rule, ctx.session);
         let environment = decision::in_transaction(decided, begun).ok()?;
         decision::kept(&self.evidence, environment, &read).ok()?;
+        if is_unread.get() {
+            return None;
+        }
         if environment == Environment::Shadow {
             route::have_shadows(&self.rule, &self.stmt, std::iter::once(&target)).ok()?;
         }

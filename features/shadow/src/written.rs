@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use pando_kernel::route::Need;
 use pando_sql::ast::{
-    ColumnAssignment, Expr, Ident, Insert, InsertSource, Node, Query, QueryBody, SelectItem,
+    ColumnAssignment, Expr, Ident, Insert, InsertSource, Node, Query, QueryBody, SelectItem, Update,
 };
 
 use crate::algorithm::Operation;
 use crate::clause::{Clause, Says};
 use crate::condition::Scope;
 use crate::evidence::Gatherer;
+use crate::itself::{self, Itself};
 use crate::rule::Table;
 use crate::values::Source;
 
@@ -40,7 +41,7 @@ impl Gatherer<'_, '_> {
         if let InsertSource::Set(assignments) = &insert.source {
             let values = assignments.iter().filter_map(|own| {
                 let column = table.column(&own.column.parts.last()?.value, Operation::Insert)?;
-                Some((column, Source::of(&own.value)))
+                Some((column, self.reader.source(&own.value)))
             });
             let values = values.collect();
             return self.row(&table, values);
@@ -52,7 +53,8 @@ impl Gatherer<'_, '_> {
                     let value = |at: usize| {
                         row.value(at, self.reader.text, self.reader.ctx.dialect.syntax())
                     };
-                    let values = given(&places, |at| value(at).map(|value| value.into_owned()));
+                    let values =
+                        self.given(&places, |at| value(at).map(|value| value.into_owned()));
                     self.row(&table, values);
                 }
             }
@@ -107,7 +109,8 @@ impl Gatherer<'_, '_> {
                     .collect();
                 match items {
                     Some(items) => {
-                        let values = given(places, |at| items.get(at).map(|expr| (*expr).clone()));
+                        let values =
+                            self.given(places, |at| items.get(at).map(|expr| (*expr).clone()));
                         self.row(table, values);
                     }
                     None => self.unseen_rows(&table.name.to_lowercase()),
@@ -115,7 +118,7 @@ impl Gatherer<'_, '_> {
             }
             QueryBody::Values(rows) => {
                 for row in rows {
-                    let values = given(places, |at| row.get(at).cloned());
+                    let values = self.given(places, |at| row.get(at).cloned());
                     self.row(table, values);
                 }
             }
@@ -126,58 +129,71 @@ impl Gatherer<'_, '_> {
         }
     }
 
-    /// What an upsert puts into the row that is there.
+    /// The values of a row at these places. What it has no value for has its default, as has what says so.
+    fn given(
+        &self,
+        places: &[(usize, usize)],
+        value: impl Fn(usize) -> Option<Expr>,
+    ) -> Vec<(usize, Source)> {
+        let values = places.iter().filter_map(|(at, column)| {
+            let value = value(*at).filter(|value| !matches!(value.node, Node::Default))?;
+            Some((*column, self.reader.source(&value)))
+        });
+        values.collect()
+    }
+
+    /// What an upsert puts into the row that is there. What keeps its value, or takes that of the row that was to be
+    /// inserted, keeps its mark.
     fn upsert(&mut self, table: &Arc<Table>, insert: &Insert) {
-        let mut scope = Scope::new(Operation::Insert);
-        scope.tables.push((table.name.clone(), Arc::clone(table)));
-        self.assignments(&scope, &insert.on_duplicate);
-        if let Some(conflict) = &insert.on_conflict {
-            self.assignments(&scope, &conflict.assignments);
+        let fold = self.reader.ctx.dialect.syntax().fold;
+        for assignment in &insert.on_duplicate {
+            if !Itself::replaced(insert, fold).is_given(assignment) {
+                self.assign([table].into_iter(), assignment);
+            }
+        }
+        for assignment in insert.on_conflict.iter().flat_map(|own| &own.assignments) {
+            if !Itself::in_conflict(insert, fold).is_given(assignment) {
+                self.assign([table].into_iter(), assignment);
+            }
         }
     }
 
-    /// What SET puts into columns that mark rows. A column that keeps its value, or takes that of the row that was to be
-    /// inserted, keeps its mark.
-    pub(crate) fn assignments(&mut self, scope: &Scope, all: &[ColumnAssignment]) {
-        for assignment in all {
-            let Some(name) = assignment.column.parts.last() else { continue };
-            if is_itself(&name.value, &assignment.value) {
+    /// What the SET of an UPDATE puts into columns that mark rows; what keeps its value keeps its mark.
+    pub(crate) fn assignments(&mut self, update: &Update) {
+        let fold = self.reader.ctx.dialect.syntax().fold;
+        let mut targets = Scope::new(Operation::Update);
+        // What is changed is never a common table expression.
+        targets.take(self.reader.rule, &update.tables, &[]);
+        let mut named = itself::labels(&update.tables);
+        named.extend(itself::labels(&update.from));
+        for assignment in &update.assignments {
+            if Itself::changed(update, assignment, fold).is_given(assignment) {
                 continue;
             }
-            for (_, table) in &scope.tables {
-                let column = table.columns.iter().position(|own| own.is_called(&name.value));
-                self.found.assigned.extend(column.map(|column| Assigned {
-                    table: Arc::clone(table),
-                    column,
-                    value: Source::of(&assignment.value),
-                }));
-            }
+            let owner = itself::owner(&assignment.column).map(Ident::key);
+            let is_owner =
+                |label: &str| owner.as_ref().is_some_and(|owner| owner.eq_ignore_ascii_case(label));
+            // The column may be one of a table without marks.
+            let is_told = named.iter().any(|label| is_owner(label));
+            let own = targets.tables.iter().filter(|(label, _)| !is_told || is_owner(label));
+            self.assign(own.map(|(_, table)| table), assignment);
         }
     }
-}
 
-/// The values of a row at these places. What it has no value for has its default, as has what says so.
-fn given(places: &[(usize, usize)], value: impl Fn(usize) -> Option<Expr>) -> Vec<(usize, Source)> {
-    let values = places.iter().filter_map(|(at, column)| {
-        let value = value(*at).filter(|value| !matches!(value.node, Node::Default))?;
-        Some((*column, Source::of(&value)))
-    });
-    values.collect()
-}
-
-/// Whether an assignment leaves the column as it is: `c = c`, `c = VALUES(c)`, `c = excluded.c`.
-#[expect(clippy::wildcard_enum_match_arm, reason = "any other expression may give another value")]
-fn is_itself(column: &str, value: &Expr) -> bool {
-    match &value.node {
-        Node::Nested(inner) => is_itself(column, inner),
-        Node::Column(name) => {
-            name.parts.last().is_some_and(|last| last.value.eq_ignore_ascii_case(column))
+    /// An assignment to a column of one of these tables.
+    fn assign<'t>(
+        &mut self,
+        tables: impl Iterator<Item = &'t Arc<Table>>,
+        assignment: &ColumnAssignment,
+    ) {
+        let Some(name) = assignment.column.parts.last() else { return };
+        for table in tables {
+            let column = table.columns.iter().position(|own| own.is_called(&name.value));
+            self.found.assigned.extend(column.map(|column| Assigned {
+                table: Arc::clone(table),
+                column,
+                value: self.reader.source(&assignment.value),
+            }));
         }
-        Node::Function(function) => {
-            let is_values = function.name.parts.len() == 1
-                && function.name.parts.iter().all(|name| name.value.eq_ignore_ascii_case("values"));
-            is_values && function.arguments.iter().all(|inner| is_itself(column, inner))
-        }
-        _ => false,
     }
 }

@@ -23,6 +23,8 @@ pub struct Insert {
     pub columns_span: Span,
     /// Where the rows come from.
     pub source: InsertSource,
+    /// `AS new` behind the rows.
+    pub row_alias: Option<RowAlias>,
     /// ON DUPLICATE KEY UPDATE assignments.
     pub on_duplicate: Vec<ColumnAssignment>,
     /// ON CONFLICT.
@@ -49,6 +51,15 @@ pub enum InsertSource {
     Query(Box<Query>),
     /// DEFAULT VALUES.
     Default,
+}
+
+/// What ON DUPLICATE KEY UPDATE calls the row that was to be inserted: `AS new [(a, b)]`.
+#[derive(Debug, Clone)]
+pub struct RowAlias {
+    /// The row's name.
+    pub name: Ident,
+    /// The names of its columns; empty where they are called as those of the table.
+    pub columns: Vec<Ident>,
 }
 
 /// ON CONFLICT of an INSERT.

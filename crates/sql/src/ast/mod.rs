@@ -15,7 +15,8 @@ mod session;
 use crate::span::Span;
 
 pub use change::{
-    ColumnAssignment, Delete, Insert, InsertSource, Merge, MergeThen, MergeWhen, OnConflict, Update,
+    ColumnAssignment, Delete, Insert, InsertSource, Merge, MergeThen, MergeWhen, OnConflict,
+    RowAlias, Update,
 };
 pub use define::{ColumnDefinition, Define, DefineAction, InnerKind, InnerName, ObjectKind};
 pub use expr::{BinaryOp, Expr, Function, Literal, Node};

@@ -3,8 +3,8 @@
 use super::Result;
 use super::parser::Parser;
 use crate::ast::{
-    ColumnAssignment, Cte, Ident, Insert, InsertRow, InsertSource, OnConflict, Query, SelectItem,
-    Table,
+    ColumnAssignment, Cte, Ident, Insert, InsertRow, InsertSource, OnConflict, Query, RowAlias,
+    SelectItem, Table,
 };
 use crate::keyword::Keyword;
 use crate::span::Span;
@@ -29,9 +29,10 @@ impl Parser<'_> {
             self.expect(VALUE)?;
         }
         let source = self.insert_source()?;
-        if self.commas() && self.is(AS) {
-            self.row_alias()?;
-        }
+        let row_alias = match self.commas() && self.is(AS) {
+            true => Some(self.row_alias()?),
+            false => None,
+        };
         let mut insert = Insert {
             with,
             replace,
@@ -40,6 +41,7 @@ impl Parser<'_> {
             columns,
             columns_span,
             source,
+            row_alias,
             on_duplicate: Vec::new(),
             on_conflict: None,
             returning: None,
@@ -160,13 +162,18 @@ impl Parser<'_> {
     }
 
     /// `AS new [(a, b)]`.
-    fn row_alias(&mut self) -> Result<()> {
+    fn row_alias(&mut self) -> Result<RowAlias> {
         self.advance();
-        self.any_name("an alias")?;
-        if self.is_symbol("(") {
-            self.skip_group()?;
+        let name = self.any_name("an alias")?;
+        let mut columns = Vec::new();
+        if self.eat_symbol("(") {
+            columns.push(self.any_name("a column")?);
+            while self.eat_symbol(",") {
+                columns.push(self.any_name("a column")?);
+            }
+            self.expect_symbol(")")?;
         }
-        Ok(())
+        Ok(RowAlias { name, columns })
     }
 
     fn insert_tail(&mut self, insert: &mut Insert) -> Result<()> {

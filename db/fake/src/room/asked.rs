@@ -13,7 +13,7 @@ use pando_sql::ast::Statement;
 use pando_sql::{Edits, Span, visit};
 
 use super::Scene;
-use crate::dialect::{BACKTICK, FakeDialect};
+use crate::dialect::{BACKTICK, FakeDialect, STANDARD};
 use crate::source::Still;
 
 /// One statement before one room. What the methods give is told in the words of cases.
@@ -31,13 +31,14 @@ impl Asked {
     /// # Errors
     /// A statement or a state that cannot be read.
     pub(super) fn new(text: &str, state: &[&str], scene: Scene) -> Result<Self> {
-        let stmt = pando_sql::parse(text, &BACKTICK)
+        let syntax = if state.contains(&"standard") { &STANDARD } else { &BACKTICK };
+        let stmt = pando_sql::parse(text, syntax)
             .map_err(|error| Error::internal(format!("{error}:\n{text}")))?;
         let database = Database {
             name: "shop".into(),
             units: Vec::new(),
             features: vec![Arc::clone(&scene.room)],
-            dialect: Arc::new(FakeDialect { syntax: &BACKTICK, ..FakeDialect::default() }),
+            dialect: Arc::new(FakeDialect { syntax, ..FakeDialect::default() }),
         };
         Ok(Self {
             text: text.to_owned(),
