@@ -27,7 +27,7 @@ use pando_kernel::feature::{
     Admission, Context, Database, Deadline, Entry, Feature, Footprint, Lends, Permit, Permits,
     Room, RowLimit, Waiting,
 };
-use pando_kernel::request::Request;
+use pando_kernel::request::{Execute, Pipeline, Request};
 use pando_kernel::route::UnitName;
 use pando_kernel::session::{Login, Session as _};
 use pando_kernel::{Completion, Format, Kind, Value};
@@ -45,6 +45,8 @@ const SECOND: Duration = Duration::from_secs(1);
 struct OneByOne {
     gate: Arc<Gate>,
     is_timed: bool,
+    /// What it warns each statement of.
+    warning: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -136,6 +138,10 @@ impl Admission for OneByOne {
         Ok(Entry::Later(Box::new(Turn(Arc::clone(&self.gate), footprint.now + SECOND))))
     }
 
+    fn warnings(&self, _: &Context<'_>, _: &Footprint<'_>) -> Vec<String> {
+        self.warning.into_iter().map(str::to_owned).collect()
+    }
+
     fn circuit(&self, unit: &UnitName) -> Option<circuit::Settings> {
         (**unit == *"ds_1").then_some(circuit::Settings {
             window: SECOND * 10,
@@ -157,8 +163,16 @@ struct House {
 }
 
 fn house(is_timed: bool) -> House {
-    let dialect =
-        FakeDialect { syntax: &STANDARD, error_fails_transaction: true, ..FakeDialect::default() };
+    house_of(OneByOne { is_timed, ..OneByOne::default() }, false)
+}
+
+fn house_of(room: OneByOne, counts_warnings: bool) -> House {
+    let dialect = FakeDialect {
+        syntax: &STANDARD,
+        error_fails_transaction: !counts_warnings,
+        counts_warnings,
+        ..FakeDialect::default()
+    };
     let runtime = FakeRuntime::new();
     let units = [0, 1].map(|n| Unit::with_dialect(&format!("ds_{n}"), dialect));
     for unit in &units {
@@ -175,7 +189,6 @@ fn house(is_timed: bool) -> House {
         let name = UnitName::from(format!("ds_{n}"));
         Pool::new(name, units[n].connector(), runtime.handle(), options)
     });
-    let room = OneByOne { is_timed, ..OneByOne::default() };
     let gate = Arc::clone(&room.gate);
     let database = Database {
         name: "shop".into(),
@@ -414,6 +427,39 @@ fn a_copy_to_the_client_tells_no_more_rows_than_a_query_would() {
         }
     }
     assert_eq!(house.gate.overran.load(Ordering::SeqCst), 12);
+}
+
+#[test]
+fn a_rooms_warning_is_counted_whether_a_reply_comes_whole_or_in_pieces() {
+    let room = OneByOne { warning: Some("mind the gap"), ..OneByOne::default() };
+    let house = house_of(room, true);
+    let mut session = house.session();
+    for answers_whole in [false, true] {
+        if answers_whole {
+            house.units[0].answers_whole();
+        }
+        let counted: Result<(bool, u16)> = house.runtime.block_on(async {
+            let execute = Request::Execute(Execute {
+                prepared: session.prepare(ZERO.into(), Vec::new()).await?,
+                parameters: Vec::new(),
+                result_formats: Vec::new(),
+                limit: None,
+                cursor: None,
+                pipeline: Pipeline::Alone,
+            });
+            if let Some(whole) = session.answer(execute).await? {
+                return Ok((true, whole.completion.warnings));
+            }
+            let mut warnings = 0;
+            while let Some(event) = session.next().await? {
+                if let Event::Complete(done) = event {
+                    warnings += done.warnings;
+                }
+            }
+            Ok((false, warnings))
+        });
+        assert_eq!(counted.unwrap(), (answers_whole, 1));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use pando_kernel::dialect::{
     VariableEffect, Variables, variable_refused,
 };
 use pando_kernel::own_session::OwnSession;
+use pando_kernel::presentation::Presentation;
 use pando_kernel::transfer::{Field, Obstacles, Transfer};
 use pando_kernel::waits::{Server, Waits};
 use pando_kernel::{Column, Effectful, Effects, Error, Kind, Result, ServerError, Value};
@@ -65,6 +66,9 @@ pub struct FakeDialect {
     pub transfers: bool,
     /// Whether [`Metadata::effects`] tells of functions with effects; none has any then.
     pub has_effects: bool,
+    /// Whether [`Metadata::presentation`] tells of a catalogue: clients ask for what they were warned of then, instead of being
+    /// told beside the reply.
+    pub counts_warnings: bool,
 }
 
 impl Default for FakeDialect {
@@ -76,6 +80,7 @@ impl Default for FakeDialect {
             error_fails_transaction: false,
             transfers: false,
             has_effects: false,
+            counts_warnings: false,
         }
     }
 }
@@ -201,6 +206,10 @@ impl Language for FakeDialect {
 }
 
 impl Metadata for FakeDialect {
+    fn presentation(&self) -> Option<&dyn Presentation> {
+        self.counts_warnings.then_some(self)
+    }
+
     fn effects(&self) -> Option<&dyn Effects> {
         self.has_effects.then_some(self)
     }

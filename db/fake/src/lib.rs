@@ -3,6 +3,7 @@
 mod backend;
 mod dialect;
 mod error;
+mod presentation;
 pub mod room;
 mod runtime;
 mod script;

@@ -203,14 +203,18 @@ impl Outbox {
         }
     }
 
-    /// What the door is given next of what has been told. A statement's end says how many warnings there are besides
-    /// those of storage units.
+    /// What the door is given next of what has been told.
     pub(in crate::session) fn next_told(&mut self) -> Option<Event> {
         let mut event = self.pending.pop_front()?;
         if let Event::Complete(done) = &mut event {
-            done.warnings = done.warnings.saturating_add(std::mem::take(&mut self.noted));
+            self.tell_noted(done);
         }
         Some(event)
+    }
+
+    /// A statement's end says how many warnings there are besides those of storage units: once.
+    pub(in crate::session) fn tell_noted(&mut self, done: &mut Completion) {
+        done.warnings = done.warnings.saturating_add(std::mem::take(&mut self.noted));
     }
 
     /// A warning for the client.

@@ -51,6 +51,7 @@ async fn end_whole(session: &mut Session, whole: Whole) -> Result<Whole> {
     };
     let mut whole = whole;
     whole.completion = finish::end_pass(session, pass, whole.completion).await?;
+    session.outbox.tell_noted(&mut whole.completion);
     Ok(whole)
 }
 
