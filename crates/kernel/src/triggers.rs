@@ -1,6 +1,7 @@
 //! What triggers run: a table of several parts has each trigger on every part, where its function sees one row of one
 //! part. What hangs on more than that row has another outcome there than on one server.
 
+mod made;
 mod written;
 
 use std::collections::{BTreeSet, HashMap};
@@ -9,6 +10,7 @@ use std::fmt::Debug;
 use crate::route::UnitName;
 use crate::value::Value;
 
+pub use made::Made;
 pub use written::Written;
 
 /// How a family tells what triggers run.
@@ -68,6 +70,8 @@ pub struct Work {
     pub assigns: Assigns,
     /// It tells something each time that it runs, by a notice or a notification.
     pub tells: bool,
+    /// It takes the first row of a query over tables, whichever that is.
+    pub picks: bool,
     /// All that it names or calls, in lower case.
     pub names: BTreeSet<String>,
 }
@@ -164,6 +168,7 @@ impl Work {
         self.reads.extend(other.reads.iter().cloned());
         self.names.extend(other.names.iter().cloned());
         self.tells |= other.tells;
+        self.picks |= other.picks;
         self.assigns = match (std::mem::take(&mut self.assigns), &other.assigns) {
             (Assigns::Fields(mut own), Assigns::Fields(fields)) => {
                 own.extend(fields.iter().cloned());

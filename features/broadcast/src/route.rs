@@ -25,7 +25,7 @@ pub(crate) fn route(
 }
 
 fn claim(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
-    if let Some(need) = trigger::replaced(rule, ctx, stmt)? {
+    if let Some(need) = trigger::made(rule, ctx, stmt)? {
         *route = Route::Needs(need);
         return Ok(());
     }

@@ -4,8 +4,8 @@ use pando_kernel::Effects;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::route::Need;
-use pando_kernel::triggers::{Beyond, Work, Written};
-use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
+use pando_kernel::triggers::{Beyond, Made, Work, Written};
+use pando_sql::ast::{Define, DefineAction, Statement};
 
 use crate::rule::Rule;
 use crate::same::VOLATILE;
@@ -42,33 +42,23 @@ pub(crate) fn defined(
     }
 }
 
-/// What has to be known before a routine is replaced that triggers of broadcast tables may run.
+/// What has to be known before a routine is made that triggers of broadcast tables may run.
 ///
 /// # Errors
 /// `Refused` for what such a trigger may not run.
-pub(crate) fn replaced(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
-    let Kind::Define(define) = &stmt.kind else { return Ok(None) };
-    let (Some(texts), Some(name)) =
-        (ctx.dialect.effects().and_then(Effects::triggers), define.names.first())
-    else {
-        return Ok(None);
-    };
-    let makes = define.action == DefineAction::Create && define.object == ObjectKind::Routine;
-    let head = stmt.text.get(..name.span.start as usize).unwrap_or("");
-    let replaces = head.split_whitespace().any(|word| word.eq_ignore_ascii_case("replace"));
-    if !makes || !replaces || rule.is_empty() || rule.places.len() < 2 {
+pub(crate) fn made(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
+    let Some(made) = Made::of(ctx, stmt) else { return Ok(None) };
+    if rule.is_empty() || rule.places.len() < 2 {
         return Ok(None);
     }
     let units = &ctx.database.units;
     let Some(known) = ctx.catalog.routines(units).triggers else {
         return Ok(Some(Need::Triggers(units.clone())));
     };
-    let key = name.parts.last().map_or("", |last| &last.value).to_lowercase();
-    let uses = known.uses.get(&key).into_iter().flatten();
-    if !uses.into_iter().any(|one| rule.is_broadcast(&one.table)) {
+    if !made.uses(&known).iter().any(|one| rule.is_broadcast(&one.table)) {
         return Ok(None);
     }
-    is_same(rule, &key, &texts.defined(&stmt.text, &known)).map(|()| None)
+    is_same(rule, &made.function, &made.work(&known)).map(|()| None)
 }
 
 /// Whether it does the same wherever it runs.
@@ -86,6 +76,12 @@ fn is_same(rule: &Rule, function: &str, work: &Work) -> Result<()> {
     }
     if let Some(table) = work.reads.iter().find(|table| !rule.is_broadcast(table)) {
         return no(format!("function `{function}` reads `{table}`, which is no broadcast table"));
+    }
+    if work.picks {
+        return no(format!(
+            "function `{function}` takes the first row of a query, which may be another one on each copy (INTO STRICT \
+             takes the only one)"
+        ));
     }
     // Which rows are the first ones may differ, and so does what is numbered or random; what each copy tells over a
     // channel is heard as often.

@@ -41,7 +41,7 @@ pub(crate) fn route(
         };
         return Ok(());
     }
-    if let Some(need) = trigger::replaced(rule, ctx, stmt)? {
+    if let Some(need) = trigger::made(rule, ctx, stmt)? {
         *route = Route::Needs(need);
         return Ok(());
     }

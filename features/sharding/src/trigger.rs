@@ -7,8 +7,8 @@ use pando_kernel::Effects;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, TableKind};
 use pando_kernel::route::{Need, UnitName};
-use pando_kernel::triggers::{Assigns, Beyond, Fires, Work, Written};
-use pando_sql::ast::{Define, DefineAction, Kind, ObjectKind, Statement};
+use pando_kernel::triggers::{Assigns, Beyond, Fires, Made, Work, Written};
+use pando_sql::ast::{Define, DefineAction, Statement};
 
 use crate::asked::Asked;
 use crate::found::Found;
@@ -54,22 +54,12 @@ pub(crate) fn defined(asked: &Asked<'_>, define: &Define) -> Result<Option<Found
     Ok(None)
 }
 
-/// What has to be known before a routine is replaced that triggers of sharded tables may run.
+/// What has to be known before a routine is made that triggers of sharded tables may run.
 ///
 /// # Errors
 /// `Refused` for what such a trigger may not run.
-pub(crate) fn replaced(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
-    let Kind::Define(define) = &stmt.kind else { return Ok(None) };
-    let (Some(texts), Some(name)) =
-        (ctx.dialect.effects().and_then(Effects::triggers), define.names.first())
-    else {
-        return Ok(None);
-    };
-    let makes = define.action == DefineAction::Create && define.object == ObjectKind::Routine;
-    let head = stmt.text.get(..name.span.start as usize).unwrap_or("");
-    if !makes || !head.split_whitespace().any(|word| word.eq_ignore_ascii_case("replace")) {
-        return Ok(None);
-    }
+pub(crate) fn made(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
+    let Some(made) = Made::of(ctx, stmt) else { return Ok(None) };
     let units = units_of(rule.tables());
     if units.is_empty() {
         return Ok(None);
@@ -77,15 +67,17 @@ pub(crate) fn replaced(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Resu
     let Some(known) = ctx.catalog.routines(&units).triggers else {
         return Ok(Some(Need::Triggers(units)));
     };
-    let key = name.parts.last().map_or("", |last| &last.value).to_lowercase();
-    let Some(uses) = known.uses.get(&key) else { return Ok(None) };
-    let work = texts.defined(&stmt.text, &known);
+    let uses = made.uses(&known);
+    if uses.is_empty() {
+        return Ok(None);
+    }
+    let work = made.work(&known);
     for table in rule.tables().filter(|table| table.nodes().len() > 1) {
         let is_part =
             |actual: &str| table.nodes().iter().any(|node| node.table.eq_ignore_ascii_case(actual));
         for one in uses.iter().filter(|one| is_part(&one.table)) {
-            // Which column an argument names is said by the trigger.
-            Judge { ctx, table, function: &key }.work(&work, one.fires, None)?;
+            // Which column an argument names is said by the trigger, whose text is not at hand.
+            Judge { ctx, table, function: &made.function }.work(&work, one.fires, None)?;
         }
     }
     Ok(None)
@@ -163,13 +155,14 @@ impl Judge<'_> {
     /// A row stays on the shard that it was sent to.
     fn keeps_rows(&self, work: &Work, argument: Option<&str>) -> Result<()> {
         let (logic, function) = (self.table.logic(), self.function);
-        let changed = match &work.assigns {
-            Assigns::Any => None,
-            Assigns::Fields(fields) => Some(fields.iter().find(|name| self.table.is_key(name))),
-            Assigns::FirstArgument => Some(None),
-        };
-        let key = match (changed, argument) {
-            (None, _) => {
+        let key = match (&work.assigns, argument) {
+            (Assigns::Fields(fields), _) => {
+                fields.iter().map(String::as_str).find(|name| self.table.is_key(name))
+            }
+            (Assigns::FirstArgument, Some(argument)) => {
+                Some(argument).filter(|name| self.table.is_key(name))
+            }
+            (Assigns::Any, _) | (Assigns::FirstArgument, None) => {
                 return Err(Error::unsupported(
                     20031,
                     format!(
@@ -179,11 +172,6 @@ impl Judge<'_> {
                     "assign columns by their names (`NEW.c := …`), and return NEW, OLD or NULL",
                 ));
             }
-            (Some(Some(key)), _) => Some(key.as_str()),
-            (Some(None), Some(argument)) if work.assigns == Assigns::FirstArgument => {
-                self.table.is_key(argument).then_some(argument)
-            }
-            (Some(None), _) => None,
         };
         key.map_or(Ok(()), |key| {
             Err(Error::unsupported(

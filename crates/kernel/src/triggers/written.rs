@@ -1,9 +1,10 @@
 //! A trigger as CREATE TRIGGER says it.
 //! <https://www.postgresql.org/docs/current/sql-createtrigger.html>
 
-use pando_sql::{Span, Syntax, Token, TokenKind, tokenize};
+use pando_sql::ast::Literal;
+use pando_sql::{Span, Syntax, Token, TokenKind, literal, tokenize};
 
-use super::{Assigns, Fires, TriggerTexts, Triggers, Work};
+use super::{Assigns, Beyond, Fires, TriggerTexts, Triggers, Work};
 
 /// What a text makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +17,9 @@ pub struct Written {
     pub refers: bool,
     /// The condition in its parentheses.
     pub condition: Option<String>,
-    /// Its function, in lower case.
+    /// Its function, in lower case; empty where its name cannot be read.
     pub function: String,
-    /// What the function is given first, in lower case.
+    /// What the function is given first, in lower case; `None` also where that cannot be read.
     pub argument: Option<String>,
 }
 
@@ -27,12 +28,12 @@ impl Written {
     pub fn of(text: &str, syntax: &Syntax, name: Span) -> Option<Self> {
         let tokens = tokenize(text, syntax).ok()?.list;
         let behind = tokens.iter().position(|token| token.span.start >= name.end)?;
-        let words = Words { text, tokens: tokens.get(behind..)? };
+        let words = Words { text, syntax, tokens: tokens.get(behind..)? };
         let run = words.find(&["execute"])?;
         // EXECUTE FUNCTION schema.name(…)
         let open = (run..words.tokens.len()).find(|at| words.is(*at, "("))?;
         let function = words.name(open.checked_sub(1)?);
-        let argument = Some(open + 1).filter(|at| !words.is(*at, ")")).map(|at| words.name(at));
+        let argument = words.argument(open + 1);
         let is_row = words.find(&["for", "each", "row"]).or_else(|| words.find(&["for", "row"]));
         let fires = match (is_row, words.is(0, "before")) {
             (None, _) => Fires::Statement,
@@ -51,6 +52,10 @@ impl Written {
 
     /// What its function does, and what its condition calls; `None` where there is no such function.
     pub fn work(&self, texts: &dyn TriggerTexts, known: &Triggers) -> Option<Work> {
+        if self.function.is_empty() {
+            let beyond = Some(Beyond::Unread);
+            return Some(Work { beyond, assigns: Assigns::Any, ..Work::default() });
+        }
         let mut work = known.routines.get(&self.function)?.clone();
         if let Some(condition) = &self.condition {
             let asked = texts.condition(condition, known);
@@ -63,6 +68,7 @@ impl Written {
 /// What stands behind the trigger's name.
 struct Words<'a> {
     text: &'a str,
+    syntax: &'a Syntax,
     tokens: &'a [Token],
 }
 
@@ -89,14 +95,108 @@ impl Words<'_> {
         })
     }
 
-    /// A name or a string, without its quotes, in lower case.
+    /// A name without its quotes, in lower case.
     fn name(&self, at: usize) -> String {
-        let text = self.tokens.get(at).map_or("", |token| token.span.of(self.text));
-        text.trim_matches(['"', '\'']).to_lowercase()
+        let name = self.tokens.get(at).and_then(|token| token.name(self.text));
+        name.unwrap_or_default().to_lowercase()
+    }
+
+    /// An argument: a string, or a name that stands for one.
+    fn argument(&self, at: usize) -> Option<String> {
+        let token = self.tokens.get(at)?;
+        if !self.is(at + 1, ",") && !self.is(at + 1, ")") {
+            return None;
+        }
+        let text = match literal(self.text, token, self.syntax) {
+            Some(Literal::Text(text)) => text,
+            Some(_) => return None,
+            None => token.name(self.text)?.into_owned(),
+        };
+        Some(text.to_lowercase())
     }
 
     fn between(&self, from: usize, to: usize) -> String {
         let span = |at: usize| self.tokens.get(at).map_or(Span::at(0), |token| token.span);
         Span::new(span(from).start, span(to).start).of(self.text).trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pando_sql::{Fold, Placeholder};
+
+    use super::*;
+
+    const SYNTAX: Syntax = Syntax {
+        fold: Fold::Lower,
+        exact_tables: true,
+        placeholder: Placeholder::Dollar,
+        backtick_identifiers: false,
+        double_quoted_strings: false,
+        backslash_escapes: false,
+        dollar_strings: true,
+        hash_comments: false,
+        dash_comment_needs_space: false,
+        nested_comments: true,
+        executable_comments: false,
+        casts_with_colons: true,
+        limit_with_comma: false,
+        pipes_concatenate: true,
+    };
+
+    #[test]
+    fn the_first_argument_is_what_the_function_is_told() {
+        for (arguments, expected) in [
+            ("", None),
+            ("'Created_At'", Some("created_at")),
+            ("created_at, 'x'", Some("created_at")),
+            ("\"Created\"\"At\"", Some("created\"at")),
+            ("$$created_at$$", Some("created_at")),
+            ("$a$created_at$a$", Some("created_at")),
+            (r"E'created\x5fat'", Some("created_at")),
+            (r"U&'created\005fat'", Some("created_at")),
+            ("'it''s'", Some("it's")),
+            ("'created'\n'_at'", Some("created_at")),
+            ("7", None),
+            ("B'1'", None),
+            (r#"U&"created\005fat""#, None),
+        ] {
+            let text = format!(
+                "CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION S.\"F\"({arguments})"
+            );
+            let written = Written::of(&text, &SYNTAX, Span::new(15, 16)).unwrap();
+            assert_eq!(written.argument.as_deref(), expected, "{arguments}");
+            assert_eq!(written.function, "f");
+        }
+    }
+
+    #[test]
+    fn a_function_whose_name_cannot_be_read_may_do_anything() {
+        let text =
+            r#"CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION U&"\0066"()"#;
+        let written = Written::of(text, &SYNTAX, Span::new(15, 16)).unwrap();
+        let work = written.work(&Nothing, &Triggers::default()).unwrap();
+        assert_eq!((work.beyond, work.assigns), (Some(Beyond::Unread), Assigns::Any));
+    }
+
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl TriggerTexts for Nothing {
+        fn triggers_query(&self) -> &'static str {
+            ""
+        }
+
+        fn read_triggers(&self, _rows: &[Vec<crate::Value>]) -> Triggers {
+            Triggers::default()
+        }
+
+        fn defined(&self, _text: &str, _known: &Triggers) -> Work {
+            Work::default()
+        }
+
+        fn condition(&self, _text: &str, _known: &Triggers) -> Work {
+            Work::default()
+        }
     }
 }

@@ -105,7 +105,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `SHOW CREATE TABLE t`, `SHOW CREATE DATABASE d`.
+    /// `SHOW CREATE TABLE t`, `SHOW CREATE DATABASE d`, `SHOW CREATE TRIGGER d.tr`.
     fn show_create(&mut self, words: Vec<String>, show: &mut Show) -> Result<()> {
         use Keyword::*;
         let of = Keyword::of(words.last().map_or("", String::as_str));
@@ -115,6 +115,10 @@ impl Parser<'_> {
             DATABASE | SCHEMA => {
                 self.eat_all(&[IF, NOT, EXISTS]);
                 show.database = Some(self.identifier("a database")?);
+            }
+            TRIGGER => {
+                let name = self.object_name("a trigger")?;
+                show.database = name.parts.first().filter(|_| name.parts.len() > 1).cloned();
             }
             _ => {}
         }

@@ -353,14 +353,14 @@ impl Shown<'_> {
     }
 
     fn create_trigger(&self) -> Result<Option<String>> {
-        let Some(database) = &self.facts.database else { return Ok(None) };
+        let Some(database) = self.database()? else { return Ok(None) };
         let Some(name) = last_name(self.text) else { return Ok(None) };
         Ok(Some(format!(
             "SELECT TRIGGER_NAME AS `Trigger`, SQL_MODE AS sql_mode, {TRIGGER_TEXT} AS `SQL Original Statement`, \
              CHARACTER_SET_CLIENT AS character_set_client, COLLATION_CONNECTION AS collation_connection, \
              DATABASE_COLLATION AS `Database Collation`, CREATED AS Created FROM information_schema.TRIGGERS \
              WHERE {} AND TRIGGER_NAME = {}",
-            of_schema("TRIGGER_SCHEMA", database),
+            of_schema("TRIGGER_SCHEMA", &database),
             literal(&name)
         )))
     }

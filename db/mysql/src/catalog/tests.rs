@@ -240,6 +240,9 @@ fn a_show_is_the_query_that_it_is() {
              WHERE TRIGGER_SCHEMA = 'shop') AS t WHERE t.`Table` LIKE 't%' ORDER BY t.`Table`, t.`Event`, t.`Timing`, \
              t.action_order",
         ),
+        ("SHOW CREATE TRIGGER other.tr", "refused"),
+        ("SHOW CREATE TRIGGER `nothing` . tr", "unknown nothing"),
+        ("SHOW CREATE TRIGGER sys.tr", "as it is"),
         ("SHOW TABLES FROM mysql", "as it is"),
         ("SHOW TABLES FROM other", "refused"),
         ("SHOW TABLES FROM nothing", "unknown nothing"),
@@ -252,6 +255,9 @@ fn a_show_is_the_query_that_it_is() {
         assert_eq!(restated(text, Some("shop")), expected, "{text}");
     }
     assert_eq!(restated("SHOW TABLES", None), "no database");
+    assert_eq!(restated("SHOW CREATE TRIGGER tr", None), "no database");
+    let own = restated("SHOW CREATE TRIGGER shop.`t``r`", None);
+    assert!(own.ends_with("TRIGGER_SCHEMA = 'shop' AND TRIGGER_NAME = 't`r'"), "{own}");
     assert!(restated("SHOW TABLES FROM shop", None).contains("Tables_in_shop"));
     let own = ["", " FOR CURRENT_USER", " FOR current_user()", " FOR app", " FOR 'app'@'%'"];
     for asked in own {

@@ -108,10 +108,18 @@ fn read(language: Language, text: &str) -> Option<Said> {
         pair[0].is_word("raise") && pair[1].word().is_some_and(|word| TELLING.contains(&&*word))
     };
     work.tells = work.names.contains("pg_notify") || items.windows(2).any(tells);
-    if language == Language::PlPgSql {
+    let is_plpgsql = language == Language::PlPgSql;
+    work.picks = !work.reads.is_empty() && (!is_plpgsql || takes_first(&items));
+    if is_plpgsql {
         work.assigns = assigned(&items);
     }
     Some(found)
+}
+
+/// Whether INTO takes the first of several rows. A function in SQL gives the first one of its last query.
+/// <https://www.postgresql.org/docs/current/plpgsql-statements.html#PLPGSQL-STATEMENTS-SQL-ONEROW>
+fn takes_first(items: &[Item<'_>]) -> bool {
+    items.windows(2).any(|pair| pair[0].is_word("into") && !pair[1].is_word("strict"))
 }
 
 /// The tables behind each FROM, in lower case; `None` where there may be others.
@@ -266,6 +274,25 @@ mod tests {
         assert!(found.work.tells);
         assert!(!said("plpgsql", "begin raise 'no'; end").work.tells);
         assert_eq!(said("sql", "select lower($1)").work.beyond, None);
+    }
+
+    #[test]
+    fn who_takes_the_first_row_of_a_table_is_told() {
+        for (language, text, picks) in [
+            ("plpgsql", "begin select v into new.v from ref; return new; end", true),
+            ("plpgsql", "begin select v into strict new.v from ref; return new; end", false),
+            (
+                "plpgsql",
+                "begin select v into strict new.v from ref; select v from ref into new.w; return new; end",
+                true,
+            ),
+            ("plpgsql", "begin select 1 into new.v; return new; end", false),
+            ("plpgsql", "begin new.v := (select v from ref); return new; end", false),
+            ("sql", "select v from ref where id = $1", true),
+            ("sql", "select lower($1)", false),
+        ] {
+            assert_eq!(said(language, text).work.picks, picks, "{text}");
+        }
     }
 
     #[test]
