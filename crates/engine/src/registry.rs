@@ -12,16 +12,23 @@ use crate::handle::Handle;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     sessions: Mutex<HashMap<u32, Arc<Handle>>>,
-    last: AtomicU32,
+    /// How many numbers were given.
+    count: AtomicU32,
 }
+
+/// Sessions' numbers are above those of servers' processes, which clients see and ask to be ended as well: Linux has
+/// none from here on. <https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html> (`pid_max`)
+const ABOVE: u32 = 1 << 22;
+/// PostgreSQL's clients take them for numbers of 32 bits with a sign.
+const MOST: u32 = i32::MAX.unsigned_abs() - ABOVE;
 
 impl Registry {
     /// A session number nobody has.
     pub(crate) fn announce(&self) -> u32 {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let id = self.last.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            if id != 0 && !sessions.contains_key(&id) {
+            let id = ABOVE + 1 + self.count.fetch_add(1, Ordering::Relaxed) % MOST;
+            if !sessions.contains_key(&id) {
                 return id;
             }
         }
@@ -64,5 +71,20 @@ impl Registry {
     /// The session of this number.
     pub(crate) fn find(&self, id: u32) -> Option<Arc<Handle>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_session_has_the_number_of_a_process_or_one_that_clients_cannot_read() {
+        for count in [0, 1, MOST - 1, MOST, u32::MAX] {
+            let registry = Registry { count: AtomicU32::new(count), ..Registry::default() };
+            let given = [registry.announce(), registry.announce()];
+            assert!(given[0] != given[1]);
+            assert!(given.iter().all(|id| *id > ABOVE && i32::try_from(*id).is_ok()), "{given:?}");
+        }
     }
 }

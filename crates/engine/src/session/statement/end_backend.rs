@@ -1,5 +1,6 @@
-//! `SELECT pg_terminate_backend(n)`, `SELECT pg_cancel_backend(n)` of a session of Pando's, by the number that it is told
-//! as its own (`pg_backend_pid()`). Any other number is a process of a storage unit, as `pg_stat_activity` shows them.
+//! `SELECT pg_terminate_backend(n)`, `SELECT pg_cancel_backend(n)` of a session of Pando's, by the number that it is
+//! told as its own (`pg_backend_pid()`). Any other number is a process of a storage unit, as `pg_stat_activity` shows
+//! them.
 //! <https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-SIGNAL>
 
 use std::sync::Arc;
@@ -29,10 +30,8 @@ pub(in crate::session) fn instead(
 ) -> Result<Option<Instead>> {
     let mut ended: Vec<(Arc<Handle>, Killed)> = Vec::new();
     let mut edits = Edits::default();
-    for (call, whole) in calls(stmt) {
-        let (Some((name, what)), Some(number)) = (ends(call), call.arguments.first()) else {
-            continue;
-        };
+    for Call { call, whole, name, what } in calls(stmt) {
+        let Some(number) = call.arguments.first() else { continue };
         let own = session.place.handle().key.id;
         let id = number_of(number, given, own);
         let Some(handle) = id.and_then(|id| session.place.engine().inner.registry.find(id)) else {
@@ -68,19 +67,61 @@ pub(in crate::session) fn instead(
     Ok(Some(Instead { stmt: Arc::new(other), given, settings, reply: Becomes::Reply }))
 }
 
-/// The calls that are items of a query without rows to choose from, and where each stands.
-fn calls<'a>(stmt: &'a Statement) -> Vec<(&'a Function, Span)> {
+/// A call that ends something.
+struct Call<'a> {
+    call: &'a Function,
+    /// Where it stands.
+    whole: Span,
+    name: &'static str,
+    what: Killed,
+}
+
+/// The calls that are items of a query of one row without rows to choose from; none where a server would refuse one of
+/// them, or may call it never.
+fn calls<'a>(stmt: &'a Statement) -> Vec<Call<'a>> {
     let Kind::Select(query) = &stmt.kind else { return Vec::new() };
     let QueryBody::Select(select) = &query.body else { return Vec::new() };
-    if !select.from.is_empty() || select.filter.is_some() || !query.with.is_empty() {
+    let is_one_row = select.from.is_empty()
+        && select.filter.is_none()
+        && select.group_span.is_none()
+        && select.having.is_none()
+        && query.with.is_empty()
+        && query.limit.is_none();
+    if !is_one_row {
         return Vec::new();
     }
-    let call = |item: &'a SelectItem| -> Option<(&'a Function, Span)> {
+    let call = |item: &'a SelectItem| -> Option<Call<'a>> {
         let SelectItem::Expr { expr, .. } = item else { return None };
         let Node::Function(call) = &expr.node else { return None };
-        Some((&**call, expr.span))
+        let (name, what) = ends(call)?;
+        Some(Call { call, whole: expr.span, name, what })
     };
-    select.items.iter().filter_map(call).collect()
+    let calls: Vec<Call<'_>> = select.items.iter().filter_map(call).collect();
+    match calls.iter().all(Call::is_certain) {
+        true => calls,
+        false => Vec::new(),
+    }
+}
+
+impl Call<'_> {
+    /// Whether a server has such a function, and calls it: none is called with NULL, nor with a time below zero.
+    fn is_certain(&self) -> bool {
+        let is_plain = !self.call.star
+            && self.call.distinct.is_none()
+            && self.call.order_by.is_empty()
+            && self.call.filter.is_none()
+            && self.call.within_group.is_none()
+            && self.call.over.is_none();
+        let has_its_arguments = match &self.call.arguments[..] {
+            [_] => true,
+            [_, within] => {
+                self.what == Killed::Session
+                    && matches!(within.node, Node::Literal(Literal::Integer(0..)))
+            }
+            _ => false,
+        };
+        is_plain && has_its_arguments
+    }
 }
 
 fn ends(call: &Function) -> Option<(&'static str, Killed)> {
@@ -122,4 +163,48 @@ fn not_ones_own() -> Error {
         "42501",
         "must be a member of the role whose process is being terminated or member of pg_signal_backend",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> usize {
+        calls(&pando_sql::parse(text, &pando_fake::STANDARD).unwrap()).len()
+    }
+
+    #[test]
+    fn calls_that_servers_make_are_found() {
+        for (text, expected) in [
+            ("SELECT pg_cancel_backend(5)", 1),
+            ("SELECT 1, pg_catalog.pg_cancel_backend(5), pg_terminate_backend($1) ORDER BY 1", 2),
+            ("SELECT pg_terminate_backend(5, 100)", 1),
+            ("SELECT other(5)", 0),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_done_where_servers_refuse_a_call_or_may_never_make_it() {
+        for text in [
+            "SELECT pg_cancel_backend(5, 7)",
+            "SELECT pg_cancel_backend()",
+            "SELECT pg_terminate_backend(5, 7, 9)",
+            "SELECT pg_cancel_backend(5), pg_cancel_backend(5, 7)",
+            "SELECT pg_terminate_backend(5, NULL)",
+            "SELECT pg_terminate_backend(5, -1)",
+            "SELECT pg_terminate_backend(5, $1)",
+            "SELECT pg_terminate_backend(5) LIMIT 0",
+            "SELECT pg_terminate_backend(5) OFFSET 1",
+            "SELECT pg_terminate_backend(5) HAVING false",
+            "SELECT pg_terminate_backend(5) GROUP BY 1",
+            "SELECT pg_terminate_backend(5) GROUP BY ()",
+            "SELECT pg_terminate_backend(5) WHERE false",
+            "SELECT pg_terminate_backend(5) FILTER (WHERE false)",
+            "SELECT pg_terminate_backend(5) OVER ()",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+    }
 }
