@@ -1,5 +1,6 @@
 //! Rules that people write themselves: which statements are refused, or run with a warning, by conditions over what they are.
 
+mod changes;
 mod properties;
 mod rule;
 mod stars;
@@ -14,6 +15,7 @@ use pando_kernel::room::Built;
 use pando_kernel::{Around, Offer, RuleGrammar, Shortcut};
 use pando_sql::ast::Statement;
 
+use crate::properties::Properties;
 use crate::rule::Rule;
 
 /// The room for `!AUDIT`.
@@ -61,12 +63,18 @@ const GRAMMAR: RuleGrammar = RuleGrammar {
 
 fn room(rules: &Rules, _: &Around<'_>) -> Built {
     let rules = rule::read(rules)?;
-    Ok((!rules.is_empty()).then(|| Arc::new(Audit { rules }) as _))
+    if rules.is_empty() {
+        return Ok(None);
+    }
+    let is_refusing = |rule: &Rule| rule.action == rule::Action::Error;
+    let (refusing, warning) = rules.into_iter().partition(is_refusing);
+    Ok(Some(Arc::new(Audit { refusing, warning })))
 }
 
 #[derive(Debug)]
 struct Audit {
-    rules: Vec<Rule>,
+    refusing: Vec<Rule>,
+    warning: Vec<Rule>,
 }
 
 impl Room for Audit {
@@ -78,8 +86,9 @@ impl Room for Audit {
 impl Feature for Audit {
     /// A statement of the same shape is the same to the rules, but for the number behind its LIMIT.
     fn shortcut(&self, _: &Context<'_>, stmt: &Statement) -> Shortcut {
-        let asks = self.rules.iter().any(|rule| rule.uses(properties::LIMIT));
-        match asks && properties::has_limit(&stmt.kind) {
+        let asks =
+            self.refusing.iter().chain(&self.warning).any(|rule| rule.uses(properties::LIMIT));
+        match asks && properties::has_any_limit(&stmt.kind) {
             true => Shortcut::None,
             false => Shortcut::Idle,
         }
@@ -97,10 +106,12 @@ impl Admission for Audit {
         footprint: &Footprint<'_>,
         _: &mut Permits,
     ) -> Result<Entry> {
-        let mut read = properties::Properties::new(ctx, footprint);
-        let refusing = self.rules.iter().filter(|rule| rule.action == rule::Action::Error);
-        for rule in refusing {
-            if rule.is_broken(footprint.stmt, &mut read)? {
+        if self.refusing.is_empty() {
+            return Ok(Entry::Now);
+        }
+        let mut all = Properties::all(ctx, footprint);
+        for rule in &self.refusing {
+            if rule.is_broken(footprint.stmt, &mut all)? {
                 return Err(rule.refusal());
             }
         }
@@ -108,9 +119,12 @@ impl Admission for Audit {
     }
 
     fn warnings(&self, ctx: &Context<'_>, footprint: &Footprint<'_>) -> Vec<String> {
-        let mut read = properties::Properties::new(ctx, footprint);
-        let warning = self.rules.iter().filter(|rule| rule.action == rule::Action::Warning);
-        let broken = warning.filter_map(|rule| match rule.is_broken(footprint.stmt, &mut read) {
+        if self.warning.is_empty() {
+            return Vec::new();
+        }
+        let mut all = Properties::all(ctx, footprint);
+        let warning = self.warning.iter();
+        let broken = warning.filter_map(|rule| match rule.is_broken(footprint.stmt, &mut all) {
             Ok(true) => Some(rule.warning()),
             Ok(false) => None,
             Err(error) => Some(error.to_string()),

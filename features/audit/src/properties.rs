@@ -3,15 +3,20 @@
 use pando_inline::{Datum, Type, Variable};
 use pando_kernel::feature::{Context, Footprint};
 use pando_kernel::session::TransactionState;
+use pando_sql::Span;
 use pando_sql::ast::{
     CopyDirection, DefineAction, InsertSource, Kind, Limit, Literal, Node, Query, QueryBody,
 };
 use pando_sql::visit;
 
+use crate::changes::{changes, explained};
 use crate::stars;
 
+/// How many properties there are.
+const COUNT: usize = 16;
+
 /// All properties, by the number that a condition knows them by.
-pub(crate) const VARIABLES: [Variable; 16] = [
+pub(crate) const VARIABLES: [Variable; COUNT] = [
     of("kind", Type::Text),
     of("tables", Type::Texts),
     of("has_where", Type::Bool),
@@ -37,33 +42,55 @@ const fn of(name: &'static str, of: Type) -> Variable {
     Variable { name, of }
 }
 
-/// The properties of one statement, each read when it is asked for.
+/// The properties of one statement, or of a change inside of it, each read when it is asked for.
 pub(crate) struct Properties<'a> {
     ctx: &'a Context<'a>,
     footprint: &'a Footprint<'a>,
-    /// The statement that is explained, where it runs for that; else itself.
+    /// What they are of.
     kind: &'a Kind,
-    known: Vec<Option<Datum<'a>>>,
+    /// The statement that it stands in, and where.
+    whole: &'a Kind,
+    within: Option<Span>,
+    values: [Datum<'a>; COUNT],
+    known: [bool; COUNT],
 }
 
 impl<'a> Properties<'a> {
-    pub(crate) fn new(ctx: &'a Context<'a>, footprint: &'a Footprint<'a>) -> Self {
-        let mut kind = &footprint.stmt.kind;
-        if let Kind::Explain { inner, analyze: true, .. } = kind {
-            kind = inner;
-        }
-        Self { ctx, footprint, kind, known: vec![None; VARIABLES.len()] }
+    /// Those of the statement, and of each change that a common table expression of it makes.
+    pub(crate) fn all(ctx: &'a Context<'a>, footprint: &'a Footprint<'a>) -> Vec<Self> {
+        let whole = explained(&footprint.stmt.kind);
+        let of = |kind: &'a Kind, within: Option<Span>| Self {
+            ctx,
+            footprint,
+            kind,
+            whole,
+            within,
+            values: [const { Datum::Null }; COUNT],
+            known: [false; COUNT],
+        };
+        let mut all = vec![of(whole, None)];
+        all.extend(changes(whole).into_iter().map(|part| of(&part.body, Some(part.span))));
+        all
     }
 
     /// A value for each property, of which only those that are used are read.
-    pub(crate) fn values(&mut self, used: &[usize]) -> Vec<Datum<'a>> {
+    pub(crate) fn values(&mut self, used: &[usize]) -> &[Datum<'a>] {
         for at in used {
-            if self.known.get(*at).is_some_and(Option::is_none) {
-                let value = self.read(*at);
-                self.known[*at] = Some(value);
+            if self.known.get(*at) == Some(&false) {
+                self.values[*at] = self.read(*at);
+                self.known[*at] = true;
             }
         }
-        self.known.iter().map(|value| value.clone().unwrap_or(Datum::Null)).collect()
+        &self.values
+    }
+
+    /// The tables that it names itself. What is a table and what a common table expression the whole statement shows.
+    fn tables(&self) -> impl Iterator<Item = String> {
+        let is_inside = |span: Span| {
+            self.within.is_none_or(|own| own.start <= span.start && span.end <= own.end)
+        };
+        let all = visit::tables(self.whole).into_iter();
+        all.filter(move |table| is_inside(table.name.span)).map(|table| table.name.key())
     }
 
     fn read(&self, at: usize) -> Datum<'a> {
@@ -71,7 +98,7 @@ impl<'a> Properties<'a> {
         let name = VARIABLES.get(at).map_or("", |own| own.name);
         match name {
             "kind" => Datum::text(word(kind)),
-            "tables" => texts(visit::tables(kind).into_iter().map(|table| table.name.key())),
+            "tables" => texts(self.tables()),
             "has_where" => Datum::Bool(has_where(kind)),
             "has_limit" => Datum::Bool(has_limit(kind)),
             "limit" => Datum::int(limit(kind).and_then(count).unwrap_or(-1)),
@@ -192,8 +219,14 @@ fn limit(kind: &Kind) -> Option<&Limit> {
     }
 }
 
+/// Whether it, or a change inside of it, has a limit of rows.
+pub(crate) fn has_any_limit(kind: &Kind) -> bool {
+    let kind = explained(kind);
+    has_limit(kind) || changes(kind).iter().any(|part| has_limit(&part.body))
+}
+
 /// Whether it has a limit of rows.
-pub(crate) fn has_limit(kind: &Kind) -> bool {
+fn has_limit(kind: &Kind) -> bool {
     limit(kind).is_some_and(|limit| limit.count.is_some())
 }
 

@@ -85,21 +85,29 @@ impl Rule {
         self.condition.used().contains(&property)
     }
 
-    /// Whether its condition holds of the statement.
+    /// Whether its condition holds of the statement, or of a change inside of it.
     ///
     /// # Errors
     /// `Refused` where that cannot be computed.
-    pub(crate) fn is_broken(&self, stmt: &Statement, read: &mut Properties<'_>) -> Result<bool> {
+    pub(crate) fn is_broken(&self, stmt: &Statement, all: &mut [Properties<'_>]) -> Result<bool> {
         if self.may_be_switched_off && is_switched_off(&self.name, stmt) {
             return Ok(false);
         }
-        self.condition.holds(&read.values(self.condition.used())).map_err(|error| {
-            Error::forbidden(
-                20090,
-                format!("the audit rule `{}` cannot be computed: {error}", self.name),
-                "change its condition with ALTER AUDIT RULE",
-            )
-        })
+        for one in all {
+            let holds = self.condition.holds(one.values(self.condition.used()));
+            if holds.map_err(|error| self.uncomputed(&error))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn uncomputed(&self, error: &pando_inline::Error) -> Error {
+        Error::forbidden(
+            20090,
+            format!("the audit rule `{}` cannot be computed: {error}", self.name),
+            "change its condition with ALTER AUDIT RULE",
+        )
     }
 
     /// Why a statement is refused.

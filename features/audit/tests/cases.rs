@@ -17,6 +17,7 @@ const RULES: &str = "
     few_units: {condition: '${units > 2 || shards > 4}', action: error}
     short: {condition: \"kind == 'SELECT' && limit > 1000\"}
     bulk: {condition: \"rows > 2 && user != 'loader'\"}
+    own: {condition: \"kind == 'UPDATE' && (tables.contains('t_own') || tables.contains('e'))\"}
     wide: {condition: \"has_star\", action: WARNING, message: list them}
     wrong: {condition: \"tables.contains('t_wrong') && tables.first().toLong() > 1\"}
 ";
