@@ -2,7 +2,7 @@
 
 use pando_config::Vendor;
 use pando_distsql::command::{
-    ComputeNode, Metadata, Name, Ral, Rdl, Resolution, Rql, Rul, State, Subject, Value,
+    ComputeNode, Metadata, Name, Ral, Rdl, Resolution, Rql, Rul, State, Status, Subject, Value,
 };
 use pando_distsql::{Command, MOST_BYTES, Statement, help};
 use pando_kernel::TransactionType;
@@ -15,6 +15,7 @@ use pando_sql::{Syntax, Tokens};
 
 use crate::error::{coded, refused, syntax};
 use crate::governor::{ENVIRONMENT, Governor};
+use crate::refills::StepOf;
 use crate::state::missing_unit;
 
 impl Administration for Governor {
@@ -138,9 +139,10 @@ const CHOSEN: [&str; 5] = ["ALTER", "DISABLE", "ENABLE", "RELABEL", "UNLABEL"];
 
 /// A cheap look at the first letters: comments in front are looked through by the tokens only.
 fn may_be_distsql(text: &str) -> bool {
-    const INITIALS: [&[u8; 2]; 26] = [
-        b"ad", b"al", b"ap", b"ch", b"co", b"cr", b"ro", b"cl", b"di", b"dr", b"en", b"ex", b"fo",
-        b"he", b"im", b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi", b"st",
+    const INITIALS: [&[u8; 2]; 27] = [
+        b"ad", b"al", b"ap", b"ch", b"co", b"cr", b"ro", b"cl", b"de", b"di", b"dr", b"en", b"ex",
+        b"fo", b"he", b"im", b"la", b"lo", b"pa", b"pr", b"re", b"se", b"sh", b"un", b"us", b"mi",
+        b"st",
     ];
     let first = text.as_bytes().trim_ascii_start();
     match first {
@@ -195,6 +197,10 @@ impl Governor {
 
     async fn define(&self, caller: &Caller, statement: &Rdl) -> Result<()> {
         let database = chosen(caller, None)?;
+        if let Rdl::EncryptTable { step, table } = statement {
+            let of = StepOf { family: caller.family, database, table: &table.text };
+            return self.take_encrypt_step(of, *step, statement).await;
+        }
         self.change(&|model| {
             let change =
                 self.around(caller.family, |around| model.apply(database, statement, around))?;
@@ -247,7 +253,12 @@ impl Governor {
             Ral::ShowStatus { of, database } => {
                 let named = database.as_ref().map(|name| name.text.as_str());
                 let database = self.database(chosen(caller, named)?)?;
-                let rows = self.shared.house.states(&database.name.value, *of);
+                let rows = match of {
+                    Status::EncryptTables => self.refill_states(&database),
+                    Status::StorageUnits | Status::Limits | Status::CircuitBreakers => {
+                        self.shared.house.states(&database.name.value, *of)
+                    }
+                };
                 let labels = pando_distsql::entries().find(|entry| entry.name == verb);
                 let labels = labels.map(|entry| entry.columns).unwrap_or_default();
                 Ok(Answer::Rows {

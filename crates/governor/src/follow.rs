@@ -57,6 +57,9 @@ async fn run(shared: Weak<Shared>, mut watch: Watch, mut session: Session) {
                 }
             }
         }
+        if !is_behind {
+            governor.tend_refills();
+        }
         if was_behind && !is_behind {
             tracing::info!("the newest configuration is served again");
         }

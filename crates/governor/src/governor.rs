@@ -17,6 +17,7 @@ use crate::commit::Wanted;
 use crate::folder::Folder;
 use crate::house::{House, Served};
 use crate::member::{Before, Member};
+use crate::refills::Refills;
 use crate::stored::{Entries, Stored};
 use crate::{commit, error, follow, leaving, member, overtaken};
 
@@ -87,6 +88,8 @@ pub(crate) struct Shared {
     now: Mutex<Now>,
     /// One change of this instance at a time.
     pub(crate) turn: tokio::sync::Mutex<u64>,
+    /// What this instance stores otherwise.
+    pub(crate) refills: Mutex<Refills>,
     /// One at a time puts what this instance says of itself.
     pub(crate) keeping: tokio::sync::Mutex<()>,
 }
@@ -143,6 +146,7 @@ impl Governor {
             folder: Folder(options.exchange),
             now: Mutex::default(),
             turn: tokio::sync::Mutex::new(0),
+            refills: Mutex::default(),
             keeping: tokio::sync::Mutex::default(),
         };
         let governor = Self { shared: Arc::new(shared) };

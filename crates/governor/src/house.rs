@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
@@ -23,7 +24,7 @@ pub struct Unsettled {
 }
 
 /// The process: builds rooms, opens pools, serves. The governor decides what.
-pub trait House: Send + Sync + Debug {
+pub trait House: Refiller {
     /// Builds the rooms of a database that has storage units, without connecting anywhere, and says what tables they know.
     ///
     /// # Errors
@@ -100,6 +101,35 @@ pub trait House: Send + Sync + Debug {
     ) -> BoxFuture<'a, Unsettled>;
 }
 
+/// Stores the rows of tables otherwise while clients go on.
+pub trait Refiller: Send + Sync + Debug {
+    /// The columns of a table whose rows are stored otherwise.
+    ///
+    /// # Errors
+    /// As [`House::tables`]; `Refused` where it does not exist.
+    fn orders<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a str,
+    ) -> BoxFuture<'a, Result<Orders>>;
+
+    /// Does a part of the work of storing a table's rows otherwise, on all of its data nodes. Each part may be done again.
+    ///
+    /// # Errors
+    /// As [`House::tables`]; `Refused` where a table is not as it must be, before anything is changed; `Cancelled` when it
+    /// is told to stop.
+    ///
+    /// # Cancel safety
+    /// Dropping it leaves some of the nodes, or of the rows, as they were.
+    fn refill<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a str,
+        part: Refilling,
+        progress: &'a Progress,
+    ) -> BoxFuture<'a, Result<()>>;
+}
+
 /// A table's rows are counted up to so many: whoever is refused wants to know whether it is a handful.
 pub const MOST_COUNTED: usize = 1_000;
 /// So many rows of an actual table are looked at for whether they are where a rule looks for them.
@@ -127,6 +157,47 @@ pub struct Served {
     pub cluster: Arc<Cluster>,
     /// This instance's id.
     pub own: Arc<str>,
+}
+
+/// Two orders of a table's columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// As clients see them.
+    pub told: Vec<String>,
+    /// As they stand without those that are not read.
+    pub standing: Vec<String>,
+}
+
+/// A part of the work of storing a table's rows otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refilling {
+    /// Nothing: it is only looked whether the rest can be done.
+    Check,
+    /// The stored columns that are lacking are made.
+    Columns,
+    /// Every transaction that has changed the table before is waited for.
+    Fence,
+    /// What is not read of each row is brought in step with what is.
+    Rows,
+    /// Columns that are not read, and are about to go, take NULL, and those that are read do not where the others did not.
+    Nulls,
+    /// Columns that are not read go.
+    Drop,
+}
+
+/// How far such work is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Data nodes that it concerns.
+    pub nodes: AtomicU64,
+    /// Those of them that are done.
+    pub done: AtomicU64,
+    /// Rows that were looked at.
+    pub seen: AtomicU64,
+    /// Rows that were not in step, and are now.
+    pub written: AtomicU64,
+    /// It is to end.
+    pub stops: AtomicBool,
 }
 
 /// A table found on a storage unit.

@@ -26,6 +26,8 @@ pub(crate) const MEMORIES: &str = "/nodes/groups/";
 pub(crate) const DEFINITIONS: &str = "/nodes/definitions/";
 /// The waiting transactions of an instance, as long as it has any and its session lives.
 pub(crate) const WAITS: &str = "/waits/";
+/// Which instance stores the rows of a table otherwise, as long as its session lives: `database.table`.
+pub(crate) const REFILLS: &str = "/refills/";
 /// Whether the cluster takes statements.
 pub(crate) const STATE: &str = "/states/cluster_state";
 

@@ -16,6 +16,7 @@ mod leaving;
 mod left;
 mod member;
 mod overtaken;
+mod refills;
 mod standing;
 mod state;
 mod stored;
@@ -26,7 +27,10 @@ pub use cluster::{Admits, Cluster, Instance};
 pub use governor::{Governor, Options, Origin, Secrets};
 pub use pando_distsql::command::Status;
 
-pub use house::{Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Served, Unsettled};
+pub use house::{
+    Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Orders, Progress, Refiller,
+    Refilling, Served, Unsettled,
+};
 pub use state::Keeper;
 
 /// So that the README's example is a test.

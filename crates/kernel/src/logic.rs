@@ -9,6 +9,7 @@ use pando_sql::ast::Statement;
 use crate::declared::DeclaredType;
 use crate::error::{Error, Result};
 use crate::feature::{Context, Feature};
+use crate::refill::Refill;
 use crate::route::Need;
 use crate::table::TableColumn;
 
@@ -27,6 +28,18 @@ pub trait ShowsColumns: Send + Sync + Debug {
     /// Whether any column of a table (by its key) is stored or told otherwise: by default, where it has a name for one.
     fn concerns(&self, table: &str) -> bool {
         self.names().iter().any(|own| own.table == table)
+    }
+
+    /// How each table's values are stored, by its key, as a number that is another where they are stored otherwise: a
+    /// transaction that goes by an older rule must not write such a table.
+    fn storage(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
+
+    /// How rows of a table (by its key) are brought in step, where one stored column is made of another; `None` where
+    /// that is never to be done.
+    fn refill(&self, _table: &str) -> Option<Arc<dyn Refill>> {
+        None
     }
 
     /// Asked of an INSERT whose rows are read and written in steps, of which none tells where the values of others go;

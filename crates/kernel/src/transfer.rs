@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::column::Column;
 use crate::error::{Error, Result};
+use crate::refill::RefillWords;
 use crate::row::RowCodec;
 use crate::table::TableColumn;
 use crate::value::Value;
@@ -53,6 +54,11 @@ pub trait Transfer: Obstacles {
 
 /// What hinders rows from being taken out of an actual table and put in again elsewhere.
 pub trait Obstacles: Send + Sync + Debug {
+    /// How rows are written anew while clients go on; `None` where they cannot be.
+    fn refill(&self) -> Option<&dyn RefillWords> {
+        None
+    }
+
     /// A query whose rows are (what, name, detail) of everything about an actual table that says how its rows may be taken out and put in
     /// again: [`Obstacles::read_obstacle`] reads them. `schema` says where the table stands, where the family has
     /// schemas and its name alone does not.

@@ -7,7 +7,10 @@ use pando_distsql::command::{self, Name};
 use pando_kernel::feature::{LogicTable, TableKind};
 
 use crate::around::Around;
-use crate::change::{Check, Task};
+use crate::canonical;
+use crate::change::{Change, Check, Task};
+use crate::model::Model;
+use crate::reach;
 use crate::refusal::{Kind, Refusal, Result, listed};
 use crate::scrub;
 
@@ -27,6 +30,33 @@ pub(crate) struct Seen {
     pub(crate) database: Database,
     /// What the rooms know about tables; none where there is no storage unit.
     pub(crate) tables: Vec<LogicTable>,
+}
+
+impl Model {
+    /// The model that a draft of one database leads to, validated as a whole. `then` gives the kind of refusal that a
+    /// whole that cannot be served is.
+    pub(crate) fn drafted(
+        &self,
+        database: &str,
+        around: &Around<'_>,
+        then: impl FnOnce(&mut Draft<'_>) -> Result<Kind>,
+    ) -> Result<Change> {
+        let (name, tree) = self.database(database)?;
+        let tree = tree.clone();
+        let mut draft = Draft { name, tree, around, checks: Vec::new(), tasks: Vec::new() };
+        let invalid = then(&mut draft)?;
+        let Draft { tree, mut checks, mut tasks, .. } = draft;
+        let tree = canonical::database(&tree);
+        let (_, old) = self.database(database)?;
+        if old != &tree {
+            check_readable(&tree, invalid)?;
+            let new = see(&tree, around, invalid)?;
+            checks.extend(reach::checks(Some(old), &new, around));
+            tasks.push(Task::ReadTables);
+        }
+        let model = self.with_tree(name, tree);
+        Ok(Change { model, database: Some(name.to_owned()), checks, tasks })
+    }
 }
 
 /// Reads a tree and builds its rooms.

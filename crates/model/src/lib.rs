@@ -31,6 +31,7 @@ pub use convert::Conversion;
 pub use entries::{Write, difference};
 pub use model::{Model, wrong_at};
 pub use ral::Export;
+pub use rdl::EncryptAdvance;
 pub use refusal::{Kind, Refusal, Result};
 pub use rows::Rows;
 pub use seal::{Keeping, Key};

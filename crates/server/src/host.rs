@@ -6,7 +6,9 @@ use std::time::UNIX_EPOCH;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
-use pando_governor::{Cluster, Found, House, Lease, Served, Status, Unsettled};
+use pando_governor::{
+    Cluster, Found, House, Lease, Orders, Progress, Refiller, Refilling, Served, Status, Unsettled,
+};
 use pando_health::Report;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Gauge, LogicTable};
@@ -19,6 +21,7 @@ use crate::inquiry::Inquiry;
 use crate::look::Look;
 use crate::options::Options;
 use crate::pools::Pools;
+use crate::refill::Refills;
 use crate::server::certificate;
 use crate::wards::{Means, News, Wards};
 use crate::wrong::configuration;
@@ -154,6 +157,32 @@ impl Host {
     }
 }
 
+impl Refiller for Host {
+    fn orders<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a str,
+    ) -> BoxFuture<'a, Result<Orders>> {
+        Box::pin(async move {
+            let look = Look::at(database, &self.options.data, &self.runtime)?;
+            Refills::of(&look, table).await?.orders(table).await
+        })
+    }
+
+    fn refill<'a>(
+        &'a self,
+        database: &'a Database,
+        table: &'a str,
+        part: Refilling,
+        progress: &'a Progress,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let look = Look::at(database, &self.options.data, &self.runtime)?;
+            Refills::of(&look, table).await?.carry_out(part, progress).await
+        })
+    }
+}
+
 impl House for Host {
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors> {
         let built = pando_rooms::build(database, &self.options.data)?;
@@ -195,6 +224,8 @@ impl House for Host {
         };
         match of {
             Status::StorageUnits => {}
+            // The governor knows.
+            Status::EncryptTables => return Vec::new(),
             Status::Limits => return limits().0.iter().map(gauge).collect(),
             Status::CircuitBreakers => return limits().1.iter().map(circuit).collect(),
         }

@@ -33,7 +33,7 @@ impl Inquiry {
         runtime: &SharedRuntime,
     ) -> Result<Self> {
         let connected = within(&**runtime, LIMIT, connector.connect(runtime)).await;
-        let backend = connected.unwrap_or_else(|| Err(slow(unit)))?;
+        let backend = connected.unwrap_or_else(|| Err(slow(unit, LIMIT)))?;
         Ok(Self { backend, runtime: Arc::clone(runtime), unit: unit.to_owned() })
     }
 
@@ -42,10 +42,22 @@ impl Inquiry {
     /// # Errors
     /// As the server says; `Timeout`; `TooLarge`.
     pub(crate) async fn rows(&mut self, query: &str) -> Result<Vec<Vec<Value>>> {
+        self.rows_within(query, LIMIT).await
+    }
+
+    /// The same, of a statement that may take longer.
+    ///
+    /// # Errors
+    /// As [`Inquiry::rows`].
+    pub(crate) async fn rows_within(
+        &mut self,
+        query: &str,
+        limit: Duration,
+    ) -> Result<Vec<Vec<Value>>> {
         self.backend.start(Execution::Text(query.into()))?;
         let (runtime, unit) = (Arc::clone(&self.runtime), self.unit.clone());
-        let answered = within(&*runtime, LIMIT, self.answer()).await;
-        answered.unwrap_or_else(|| Err(slow(&unit)))
+        let answered = within(&*runtime, limit, self.answer()).await;
+        answered.unwrap_or_else(|| Err(slow(&unit, limit)))
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "only columns and rows matter")]
@@ -83,7 +95,7 @@ fn values(columns: &Columns, body: &[u8]) -> Result<Vec<Value>> {
         .collect()
 }
 
-fn slow(unit: &str) -> Error {
-    let seconds = LIMIT.as_secs();
+fn slow(unit: &str, limit: Duration) -> Error {
+    let seconds = limit.as_secs();
     ErrorKind::Timeout(format!("storage unit `{unit}` did not answer within {seconds} s")).into()
 }

@@ -16,6 +16,7 @@ mod loops;
 mod options;
 mod pools;
 mod private;
+mod refill;
 mod roaming;
 mod runtime;
 mod seat;

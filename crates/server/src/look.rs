@@ -11,6 +11,7 @@ use pando_governor::{Found, MOST_COMPARED, MOST_COUNTED, MOST_PLACED};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::{DataNode, LogicTable};
+use pando_kernel::route::Place;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature};
 
@@ -19,8 +20,8 @@ use crate::wrong::configuration;
 
 /// A database whose storage units can be asked, served or not.
 pub(crate) struct Look<'l> {
-    runtime: &'l SharedRuntime,
-    database: feature::Database,
+    pub(crate) runtime: &'l SharedRuntime,
+    pub(crate) database: feature::Database,
     units: Vec<(String, Arc<dyn Connector>)>,
 }
 
@@ -137,27 +138,64 @@ impl<'l> Look<'l> {
         Ok(None)
     }
 
+    /// The actual tables of a logic one, on the storage units that take writes: behind groups, and in the shadow as well.
+    ///
+    /// # Errors
+    /// As the units say.
+    pub(crate) async fn standing(&self, table: &str) -> Result<Vec<Found>> {
+        let groups: Vec<feature::Groups> =
+            self.database.features.iter().map(|room| room.groups()).collect();
+        let leader = |place: &Place| place.members.first().map(ToString::to_string);
+        let shadows: Vec<String> =
+            groups.iter().flat_map(|group| &group.shadows).filter_map(leader).collect();
+        let writer = |unit: &str| {
+            let mut places = groups.iter().flat_map(|group| &group.places);
+            let own = places.find(|place| *place.name == *unit);
+            own.and_then(leader).unwrap_or_else(|| unit.to_owned())
+        };
+        let tables = self.database.features.iter().flat_map(|room| room.tables());
+        let logic = tables.into_iter().find(|own| own.name.eq_ignore_ascii_case(table));
+        let found = self.tables().await?;
+        let followers = |unit: &str| {
+            groups.iter().any(|group| group.followers.iter().any(|own| **own == *unit))
+        };
+        let is_own = |one: &Found| match &logic {
+            None => one.table.eq_ignore_ascii_case(table) && !followers(&one.unit),
+            Some(logic) => logic.nodes.iter().any(|node| {
+                node.table.eq_ignore_ascii_case(&one.table)
+                    && (writer(&node.unit) == one.unit || shadows.contains(&one.unit))
+            }),
+        };
+        Ok(found.into_iter().filter(is_own).collect())
+    }
+
     fn logic(&self, table: &str) -> Option<LogicTable> {
         let tables = self.database.features.iter().flat_map(|room| room.tables());
         let mut own = tables.filter(|own| own.name.eq_ignore_ascii_case(table));
         own.find(|own| own.kind == feature::TableKind::Sharded)
     }
 
-    async fn columns(&self, table: &Found) -> Result<Vec<TableColumn>> {
+    pub(crate) async fn columns(&self, table: &Found) -> Result<Vec<TableColumn>> {
         let dialect = &self.database.dialect;
         let query = dialect.columns_query(table.schema.as_deref(), &table.table);
         let rows = self.inquiry(&table.unit).await?.rows(&query).await?;
         rows.iter().map(|row| dialect.read_column(row)).collect()
     }
 
+    /// A table's name as statements write it.
+    pub(crate) fn named(&self, table: &Found) -> String {
+        let dialect = &self.database.dialect;
+        let name = dialect.quote(&table.table);
+        match &table.schema {
+            None => name,
+            Some(schema) => format!("{}.{name}", dialect.quote(schema)),
+        }
+    }
+
     /// Rows that open transactions are not about to change.
     async fn settled(&self, columns: &str, table: &Found, most: usize) -> Result<Vec<Vec<Value>>> {
         let dialect = &self.database.dialect;
-        let name = dialect.quote(&table.table);
-        let name = match &table.schema {
-            None => name,
-            Some(schema) => format!("{}.{name}", dialect.quote(schema)),
-        };
+        let name = self.named(table);
         let mut inquiry = self.inquiry(&table.unit).await?;
         let mut rows = Vec::new();
         for query in dialect.settled_queries(columns, &name, most) {
@@ -166,7 +204,7 @@ impl<'l> Look<'l> {
         Ok(rows)
     }
 
-    async fn inquiry(&self, unit: &str) -> Result<Inquiry> {
+    pub(crate) async fn inquiry(&self, unit: &str) -> Result<Inquiry> {
         let own = self.units.iter().find(|(name, _)| name == unit);
         let (_, connector) =
             own.ok_or_else(|| Error::internal(format!("no storage unit is named `{unit}`")))?;

@@ -10,6 +10,7 @@ mod locks;
 mod metadata;
 mod ordering;
 mod query_tables;
+mod refill;
 mod relations;
 mod sequences;
 mod transfer;

@@ -10,6 +10,7 @@ mod notifications;
 mod oids;
 mod ordering;
 mod query_tables;
+mod refill;
 mod relations;
 mod sequences;
 mod takes;

@@ -129,6 +129,16 @@ impl Constant {
         Self { expr: (**operand).clone(), to }
     }
 
+    /// As [`Constant::of`], where the cast stays: something is only put behind it.
+    pub(crate) fn kept(expr: &Expr, text: &str, fold: Fold) -> Self {
+        let Node::Cast { operand, to } = &expr.node else {
+            return Self { expr: expr.clone(), to: None };
+        };
+        let to = DeclaredType::read(&bare(to.of(text)), fold);
+        let to = to.map(|declared| Declared { declared, fold });
+        Self { expr: Expr { span: expr.span, node: operand.node.clone() }, to }
+    }
+
     /// What becomes of it, where that is done with a value of its column: if it is cast it is made one first.
     pub(crate) fn turn(&self, column: &EncryptedColumn, then: &Turn) -> Turn {
         let Some(to) = self.to else { return then.clone() };

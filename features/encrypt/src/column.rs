@@ -15,14 +15,18 @@ pub(crate) struct EncryptedColumn {
     pub(crate) of: Origin,
     /// The type that its rule says clients see it of; without one it holds texts.
     pub(crate) declared: Option<Declared>,
-    /// Holds the value.
-    pub(crate) cipher: Part,
+    /// Holds the value as clients are told it: cipher text, or the value in the plain as long as that is read.
+    pub(crate) told: Part,
     /// Holds what equality is asked of.
     pub(crate) assisted: Option<Part>,
     /// Holds what LIKE is asked of.
     pub(crate) like: Option<Part>,
-    /// What clients are told in the place of cipher text.
-    pub(crate) shown: Arc<dyn CellTurn>,
+    /// Those that are written as well, for the time when others are read.
+    pub(crate) beside: Vec<Part>,
+    /// Those that may not be there yet. Nobody sees or writes them.
+    pub(crate) coming: Vec<Part>,
+    /// What clients are told in the place of cipher text; nothing where the value is read in the plain.
+    pub(crate) shown: Option<Arc<dyn CellTurn>>,
 }
 
 /// What a stored column is for.
@@ -31,6 +35,8 @@ pub(crate) enum Purpose {
     Value,
     Equality,
     Like,
+    /// The value in the plain.
+    Plain,
 }
 
 /// One stored column of it.
@@ -52,7 +58,23 @@ pub(crate) struct Part {
 impl EncryptedColumn {
     /// Its stored columns, in the order in which an INSERT fills them.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
-        [Some(&self.cipher), self.assisted.as_ref(), self.like.as_ref()].into_iter().flatten()
+        let asked = [Some(&self.told), self.assisted.as_ref(), self.like.as_ref()];
+        asked.into_iter().flatten().chain(&self.beside)
+    }
+
+    /// All of them, those that may not be there yet as well.
+    pub(crate) fn all_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts().chain(&self.coming)
+    }
+
+    /// Whether clients are told it as it stands in the plain.
+    pub(crate) fn is_told_plain(&self) -> bool {
+        self.told.purpose == Purpose::Plain
+    }
+
+    /// Whether it is about to be stored otherwise.
+    pub(crate) fn is_in_transition(&self) -> bool {
+        self.all_parts().any(|part| part.purpose == Purpose::Plain)
     }
 
     /// All but the one with the value.
@@ -62,16 +84,14 @@ impl EncryptedColumn {
 
     /// The one that is equal where values are; `None` where none is.
     pub(crate) fn equality(&self) -> Option<&Part> {
-        let cipher = Some(&self.cipher).filter(|part| part.makes.abilities().equal);
-        self.assisted.as_ref().or(cipher)
+        let told = Some(&self.told).filter(|part| part.makes.abilities().equal);
+        self.assisted.as_ref().or(told)
     }
 
     /// Whether a value of it is stored in another column as in this one, so that what is stored can be copied.
     pub(crate) fn is_stored_as(&self, other: &Self) -> bool {
-        let all = |column: &Self| -> Vec<(usize, String)> {
-            let parts = [Some(&column.cipher), column.assisted.as_ref(), column.like.as_ref()];
-            let named = parts.into_iter().enumerate();
-            named.filter_map(|(at, part)| Some((at, part?.encryptor.clone()))).collect()
+        let all = |column: &Self| -> Vec<(Purpose, String)> {
+            column.parts().map(|part| (part.purpose, part.encryptor.clone())).collect()
         };
         all(self) == all(other) && self.declared == other.declared
     }

@@ -194,7 +194,7 @@ impl Declaration {
         let mut definitions: Vec<String> = Vec::new();
         let mut before: Option<&Part> = None;
         for part in column.parts() {
-            let kind = self.kind(part, writer.rule.fold);
+            let kind = kind(part, self.octets, writer.rule.fold);
             let key = if equality == Some(&part.name) { self.key } else { "" };
             let default = match &self.default {
                 Some(default) => format!(" DEFAULT {}", writer.turned(default, &part.stored)?),
@@ -215,28 +215,43 @@ impl Declaration {
         }
         Ok(definitions.join(between))
     }
+}
 
-    /// A type that is wide enough. Cipher text and digests are ASCII; digests for LIKE are characters.
-    fn kind(&self, part: &Part, fold: Fold) -> String {
-        let is_like = part.purpose == Purpose::Like;
-        let bound = match self.octets {
-            // A digest has a character for each UTF-16 unit of a text, which has no more of them than octets.
-            Some(octets) if is_like => Some(octets),
-            Some(octets) => Some(part.makes.width(octets)),
-            None if part.makes.width(0) == part.makes.width(1_000_000) => Some(part.makes.width(0)),
-            None => None,
-        };
-        let kind = match bound.filter(|width| *width <= LONGEST) {
-            Some(width) => format!("VARCHAR({width})"),
-            None if fold == Fold::Keep => "LONGTEXT".to_owned(),
-            None => "TEXT".to_owned(),
-        };
-        match (fold, is_like) {
-            (Fold::Lower, _) => kind,
-            (Fold::Keep, true) => format!("{kind} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
-            (Fold::Keep, false) => format!("{kind} CHARACTER SET ascii COLLATE ascii_bin"),
-        }
+/// A stored column's type that is wide enough for values of up to so many octets. Cipher text and digests are ASCII;
+/// digests for LIKE are characters.
+pub(crate) fn kind(part: &Part, octets: Option<usize>, fold: Fold) -> String {
+    let is_like = part.purpose == Purpose::Like;
+    let bound = match octets {
+        // A digest has a character for each UTF-16 unit of a text, which has no more of them than octets.
+        Some(octets) if is_like => Some(octets),
+        Some(octets) => Some(part.makes.width(octets)),
+        None if part.makes.width(0) == part.makes.width(1_000_000) => Some(part.makes.width(0)),
+        None => None,
+    };
+    let kind = match bound.filter(|width| *width <= LONGEST) {
+        Some(width) => format!("VARCHAR({width})"),
+        None if fold == Fold::Keep => "LONGTEXT".to_owned(),
+        None => "TEXT".to_owned(),
+    };
+    match (fold, is_like) {
+        (Fold::Lower, _) => kind,
+        (Fold::Keep, true) => format!("{kind} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
+        (Fold::Keep, false) => format!("{kind} CHARACTER SET ascii COLLATE ascii_bin"),
     }
+}
+
+/// A type of texts of any length, compared octet by octet.
+pub(crate) fn any_text(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Lower => "TEXT",
+        Fold::Keep => "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    }
+}
+
+/// The most octets of a value's text; `None` where there is no bound.
+pub(crate) fn most_octets(declared: DeclaredType) -> Option<usize> {
+    let characters = declared.characters()?;
+    Some(if declared.is_text() { characters * OCTETS } else { characters })
 }
 
 fn unknown(column: &EncryptedColumn) -> Error {
@@ -265,12 +280,8 @@ fn width(column: &EncryptedColumn, kind: &str, fold: Fold) -> Result<Option<usiz
     let name = &column.of.column;
     let read = DeclaredType::read(kind, fold);
     if let Some(Declared { declared, .. }) = column.declared {
-        let octets = |characters: usize| match declared.is_text() {
-            true => characters * OCTETS,
-            false => characters,
-        };
         if read == Some(declared) {
-            return Ok(declared.characters().map(octets));
+            return Ok(most_octets(declared));
         }
         let spelled = declared.spelled(fold);
         let why = format!(
@@ -289,7 +300,7 @@ fn width(column: &EncryptedColumn, kind: &str, fold: Fold) -> Result<Option<usiz
 }
 
 /// The most octets of a value of a type of texts; `Some(None)` for one without a bound, `None` for another type.
-fn octets(kind: &str) -> Option<Option<usize>> {
+pub(crate) fn octets(kind: &str) -> Option<Option<usize>> {
     let (name, length) = match kind.split_once('(') {
         Some((name, rest)) => {
             (name.trim(), Some(rest.trim_end().strip_suffix(')')?.trim().parse::<usize>().ok()?))

@@ -20,6 +20,7 @@ use crate::write::Writer;
 /// # Errors
 /// `Refused`, with what may stand there.
 pub(crate) fn check(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, uses: &Uses) -> Result<()> {
+    refuse_renames(rule, ctx, stmt)?;
     let is_of = |one: &&Use| matches!(one.place, Place::Definition(_));
     let mut own = uses.columns.iter().filter(is_of).peekable();
     if own.peek().is_none() {
@@ -31,6 +32,11 @@ pub(crate) fn check(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, uses: &Use
         let column = found(rule, &one.of)?;
         let Place::Definition(part) = &one.place else { continue };
         match Named::of(&cut, stmt, one, column, *part)? {
+            Named::Declared(_) | Named::Added { .. } | Named::Dropped { .. }
+                if column.is_in_transition() =>
+            {
+                return Err(in_transition(column));
+            }
             Named::Declared(made) | Named::Added { made, .. } if made.is_unique() => {
                 has_equality(column)?;
             }
@@ -39,6 +45,38 @@ pub(crate) fn check(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, uses: &Use
         }
     }
     Ok(())
+}
+
+/// The order of a table's columns goes by their names.
+fn refuse_renames(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<()> {
+    let Kind::Define(define) = &stmt.kind else { return Ok(()) };
+    let is_ordered = define.names.iter().any(|table| rule.order(&table.key()).is_some());
+    if define.action != DefineAction::Alter || !is_ordered {
+        return Ok(());
+    }
+    let tokens = tokens(ctx, stmt)?;
+    let cut = Cut { text: &stmt.text, tokens: &tokens, syntax: ctx.dialect.syntax() };
+    let of_table = ["RENAME TO", "RENAME AS", "RENAME CONSTRAINT", "RENAME INDEX", "RENAME KEY"];
+    let renames = |at: usize| {
+        cut.has(at, "CHANGE")
+            || cut.has(at, "RENAME") && !of_table.iter().any(|own| cut.has(at, own))
+    };
+    let adds_again = |at: usize| {
+        let fronts = ["ADD COLUMN IF NOT EXISTS", "ADD COLUMN", "ADD IF NOT EXISTS", "ADD"];
+        let front = fronts.iter().find(|words| cut.has(at, words));
+        let name = front.map(|words| cut.part(at + words.split(' ').count(), 1));
+        let name = name.map(|name| name.trim_matches(['`', '"']).to_lowercase());
+        let mut orders = define.names.iter().filter_map(|table| rule.order(&table.key()));
+        orders.any(|order| order.iter().any(|own| Some(own.to_lowercase()) == name))
+    };
+    match (0..tokens.len()).any(|at| renames(at) || adds_again(at)) {
+        false => Ok(()),
+        true => Err(Error::unsupported(
+            30001,
+            "clients see the columns of this table in an order that its encrypt rule keeps by their names",
+            "leave the name as it is; `columnOrder` of the rule has the order",
+        )),
+    }
 }
 
 fn tokens(ctx: &Context<'_>, stmt: &Statement) -> Result<Vec<Token>> {
@@ -176,6 +214,14 @@ impl Named {
         let end = last.map(|token| token.span.end).ok_or_else(|| unknown(column))?;
         Ok(Self::Dropped { front, behind, end })
     }
+}
+
+fn in_transition(column: &EncryptedColumn) -> Error {
+    let (table, name) = (&column.of.table, &column.of.column);
+    let why = format!("column `{name}` is being encrypted or decrypted");
+    let hint =
+        format!("end that first: COMMIT ENCRYPT TABLE {table}, or ROLLBACK ENCRYPT TABLE {table}");
+    Error::unsupported(30001, why, hint)
 }
 
 fn unknown(column: &EncryptedColumn) -> Error {

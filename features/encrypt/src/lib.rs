@@ -8,8 +8,10 @@ mod declaration;
 mod define;
 mod encryptor;
 mod places;
+mod refill;
 mod rule;
 mod shows;
+mod storage;
 mod turns;
 mod write;
 
@@ -22,8 +24,7 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Need, Route, Target};
-use pando_kernel::table::TableColumn;
-use pando_kernel::{Around, CellMap, LogicColumn, Offer, Shortcut, ShowsColumns, StoredName};
+use pando_kernel::{Around, CellMap, Offer, Shortcut, ShowsColumns};
 use pando_sql::ast::Statement;
 
 /// The room for `!ENCRYPT`.
@@ -75,28 +76,6 @@ impl Room for Encrypt {
 
     fn columns(&self) -> Option<&dyn ShowsColumns> {
         Some(self)
-    }
-}
-
-impl ShowsColumns for Encrypt {
-    fn logic(&self, table: &str, stored: &[TableColumn]) -> Option<Vec<LogicColumn>> {
-        shows::logic(&self.rule, table, stored)
-    }
-
-    fn names(&self) -> Vec<StoredName> {
-        shows::names(&self.rule)
-    }
-
-    fn concerns(&self, table: &str) -> bool {
-        self.rule.interest.has_table(table)
-    }
-
-    /// A plain column gets no value of an encrypted one.
-    fn carries(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
-        match self.uses(ctx, stmt)? {
-            Ok(uses) => places::check_kept(&uses).map(|()| None),
-            Err(need) => Ok(Some(need)),
-        }
     }
 }
 

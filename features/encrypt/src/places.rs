@@ -48,7 +48,7 @@ impl<'a> Results<'a> {
     /// The branches of a set operation give one column, which has one encryptor.
     fn note(&mut self, at: usize, column: &'a EncryptedColumn) -> Result<()> {
         let is_same = |other: &EncryptedColumn| {
-            other.cipher.encryptor == column.cipher.encryptor && other.declared == column.declared
+            other.told.encryptor == column.told.encryptor && other.declared == column.declared
         };
         if self.0.iter().any(|(known, other)| *known == at && !is_same(other)) {
             let why = "a set operation has columns of two encryptors, or types, in one place";
@@ -73,9 +73,15 @@ pub(crate) fn is_own(one: &Use) -> bool {
 }
 
 fn check_one(rule: &Rule, one: &Use, column: &EncryptedColumn) -> Result<()> {
+    if column.is_told_plain() && is_read(&one.place) {
+        return match column_beside(rule, &one.place)? {
+            Some(other) if !other.is_told_plain() => Err(unanswerable(one, column)),
+            Some(_) | None => Ok(()),
+        };
+    }
     let has_equality = match is_own(one) {
         true => column.equality().is_some(),
-        false => column.cipher.makes.abilities().equal,
+        false => column.told.makes.abilities().equal,
     };
     let is_right = match &one.place {
         // A sub-query may be labelled by its text.
@@ -105,7 +111,7 @@ fn check_one(rule: &Rule, one: &Use, column: &EncryptedColumn) -> Result<()> {
             is_joined(one, column, found(rule, other)?)
         }
         Place::NullTest | Place::Field { .. } => true,
-        Place::GroupKey => column.cipher.makes.abilities().equal,
+        Place::GroupKey => column.told.makes.abilities().equal,
         Place::ConflictTarget => column.equality().is_some(),
         Place::Aggregate { function, distinct } => {
             function == "count" && (!distinct || has_equality)
@@ -122,6 +128,44 @@ fn check_one(rule: &Rule, one: &Use, column: &EncryptedColumn) -> Result<()> {
     if is_right { Ok(()) } else { Err(unanswerable(one, column)) }
 }
 
+/// Whether nothing of a column is stored by a place, but something of it is read.
+fn is_read(place: &Place) -> bool {
+    match place {
+        Place::Item { .. }
+        | Place::Returning { .. }
+        | Place::InnerItem { .. }
+        | Place::EqualTo(_)
+        | Place::NotEqualTo(_)
+        | Place::EqualToColumn(_)
+        | Place::NotEqualToColumn(_)
+        | Place::InList { .. }
+        | Place::Between { .. }
+        | Place::Ordered { .. }
+        | Place::Like { .. }
+        | Place::NullTest
+        | Place::GroupKey
+        | Place::OrderKey
+        | Place::DistinctKey
+        | Place::Aggregate { .. }
+        | Place::ConflictTarget
+        | Place::Inside { .. } => true,
+        Place::Stored { .. }
+        | Place::AssignedTo { .. }
+        | Place::Assigned(_)
+        | Place::InsertColumn { .. }
+        | Place::Field { .. }
+        | Place::Definition(_) => false,
+    }
+}
+
+/// The column that a place compares one with.
+fn column_beside<'a>(rule: &'a Rule, place: &Place) -> Result<Option<&'a EncryptedColumn>> {
+    if let Place::EqualToColumn(other) | Place::NotEqualToColumn(other) = place {
+        return found(rule, other).map(Some);
+    }
+    Ok(None)
+}
+
 fn is_computed(given: &Given) -> bool {
     match given {
         Given::Value(_) | Given::Default(_) => false,
@@ -130,7 +174,7 @@ fn is_computed(given: &Given) -> bool {
 }
 
 fn is_distinct_by(duplicates: Duplicates, column: &EncryptedColumn) -> bool {
-    duplicates == Duplicates::Kept || column.cipher.makes.abilities().equal
+    duplicates == Duplicates::Kept || column.told.makes.abilities().equal
 }
 
 /// Whether what is stored can be stored there as it is. Under a name that an item gave only the cipher text goes on.
@@ -155,7 +199,7 @@ fn is_joined(one: &Use, column: &EncryptedColumn, other: &EncryptedColumn) -> bo
 
 /// Whether two columns are compared by their cipher texts.
 pub(crate) fn by_cipher(column: &EncryptedColumn, of_other: &EncryptedColumn) -> bool {
-    let (own, other) = (&column.cipher, &of_other.cipher);
+    let (own, other) = (&column.told, &of_other.told);
     own.makes.abilities().equal && own.encryptor == other.encryptor && column.writes_as(of_other)
 }
 

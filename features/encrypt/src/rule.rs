@@ -1,11 +1,10 @@
 //! `!ENCRYPT`, validated.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pando_columns::{Interest, Origin};
-use pando_config::rules::{EncryptColumn, Encrypted};
+use pando_config::rules::{EncryptColumn, EncryptReads, EncryptTable, Encrypted};
 use pando_config::{Placed, Problem, rules};
 use pando_kernel::DeclaredType;
 use pando_kernel::changes::Turn;
@@ -13,14 +12,19 @@ use pando_sql::Fold;
 
 use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part, Purpose};
-use crate::encryptor::{Encryptor, Like, encryptor};
-use crate::turns::{Asked, Pattern, Shown, Stored};
+use crate::encryptor::{Encryptor, Like, Plain, encryptor};
+use crate::storage;
+use crate::turns::{AsIs, Asked, Pattern, Shown, Stored};
 
 /// All encrypted columns.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) interest: Interest,
     columns: HashMap<Origin, Arc<EncryptedColumn>>,
+    /// By table's key its columns in the order in which clients see them.
+    orders: HashMap<String, Vec<String>>,
+    /// A number for each table that is another where its values are stored otherwise.
+    storage: Vec<(String, u64)>,
     /// How the storage units read names without quotes.
     pub(crate) fold: Fold,
 }
@@ -38,10 +42,16 @@ impl Rule {
             }
         }
         let mut columns = HashMap::new();
+        let mut orders = HashMap::new();
         let mut tables = HashSet::new();
         for (table, list) in section.tables.iter() {
             if !tables.insert(table.to_lowercase()) {
                 maker.wrong(table, format!("table `{}` is named twice", table.value));
+            }
+            if !list.order.is_empty() {
+                for key in [table.to_lowercase(), table.value.clone()] {
+                    orders.insert(key, list.order.iter().map(|name| name.value.clone()).collect());
+                }
             }
             let mut names = HashSet::new();
             for (name, column) in list.columns.iter() {
@@ -55,7 +65,7 @@ impl Rule {
                 // A key is in lower case unless the client's language tells tables apart by case.
                 for key in HashSet::from([table.to_lowercase(), table.value.clone()]) {
                     let of = Origin { table: key.into(), column: maker.name(name).into() };
-                    if let Some(column) = maker.column(of.clone(), column) {
+                    if let Some(column) = maker.column(of.clone(), column, list) {
                         columns.insert(of, Arc::new(column));
                     }
                 }
@@ -65,7 +75,13 @@ impl Rule {
             return Err(maker.problems);
         }
         let pairs = columns.keys().map(|of| (&*of.table, &*of.column));
-        Ok(Self { interest: Interest::new(pairs), columns, fold })
+        let storage = storage::numbers(section);
+        Ok(Self { interest: Interest::new(pairs), columns, orders, storage, fold })
+    }
+
+    /// How each table's values are stored.
+    pub(crate) fn storage(&self) -> Vec<(String, u64)> {
+        self.storage.clone()
     }
 
     /// A column that a use is of.
@@ -77,6 +93,11 @@ impl Rule {
     pub(crate) fn of_table(&self, key: &str) -> impl Iterator<Item = &Arc<EncryptedColumn>> {
         let own = self.columns.iter().filter(move |(of, _)| *of.table == *key);
         own.map(|(_, column)| column)
+    }
+
+    /// The columns of a table in the order in which clients see them, where that is not the one they stand in.
+    pub(crate) fn order(&self, key: &str) -> Option<&[String]> {
+        self.orders.get(key).map(Vec::as_slice)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<EncryptedColumn>> {
@@ -112,23 +133,66 @@ impl Maker<'_> {
         }
     }
 
-    fn column(&mut self, of: Origin, column: &EncryptColumn) -> Option<EncryptedColumn> {
+    fn column(
+        &mut self,
+        of: Origin,
+        column: &EncryptColumn,
+        table: &EncryptTable,
+    ) -> Option<EncryptedColumn> {
         let declared = self.declared(column.data_type.as_ref())?;
         let holds = Holds { column: Arc::clone(&of.column), declared };
         let cipher = self.part(&holds, &column.cipher, Purpose::Value);
         let assisted = column.assisted_query.as_ref();
         let assisted = assisted.map(|part| self.part(&holds, part, Purpose::Equality));
         let like = column.like_query.as_ref().map(|part| self.part(&holds, part, Purpose::Like));
-        let cipher = cipher?;
-        let (column, makes) = (Arc::clone(&of.column), Arc::clone(&cipher.makes));
-        let shown = Arc::new(Shown { column, makes, declared });
-        Some(EncryptedColumn {
-            of,
+        let plain = column.plain.as_ref().map(|name| self.plain(&of, name));
+        let plain = if let Some(made) = plain { Some(made?) } else { None };
+        let mut made = EncryptedColumn {
+            shown: None,
             declared,
-            cipher,
+            told: cipher?,
             assisted: assisted.flatten(),
             like: like.flatten(),
-            shown,
+            beside: Vec::new(),
+            coming: Vec::new(),
+            of,
+        };
+        if table.reads == EncryptReads::Cipher {
+            let (column, makes) = (Arc::clone(&made.of.column), Arc::clone(&made.told.makes));
+            made.shown = Some(Arc::new(Shown { column, makes, declared }));
+        }
+        let unread = match (plain, table.reads) {
+            (Some(plain), EncryptReads::Plain) => {
+                let cipher = std::mem::replace(&mut made.told, plain);
+                let asked = [Some(cipher), made.assisted.take(), made.like.take()];
+                asked.into_iter().flatten().collect()
+            }
+            (plain, EncryptReads::Cipher) => plain.into_iter().collect(),
+            (None, EncryptReads::Plain) => Vec::new(),
+        };
+        match table.stage.is_written() {
+            false => made.coming = unread,
+            true => made.beside = unread,
+        }
+        Some(made)
+    }
+
+    /// The stored column with the value in the plain. It is called as clients call it, so that what they write is right
+    /// of it as it is.
+    fn plain(&mut self, of: &Origin, name: &Placed<String>) -> Option<Part> {
+        let own = self.name(name);
+        if own != *of.column {
+            let message = format!("column `{}` in the plain is to be called so, too", of.column);
+            self.wrong(name, message);
+            return None;
+        }
+        Some(Part {
+            purpose: Purpose::Plain,
+            name: own,
+            encryptor: String::new(),
+            makes: Arc::new(Plain),
+            stored: Turn(Arc::new(AsIs)),
+            asked: Turn(Arc::new(AsIs)),
         })
     }
 
@@ -155,6 +219,7 @@ impl Maker<'_> {
             Purpose::Value => (abilities.decrypts, "decrypt"),
             Purpose::Equality => (abilities.equal, "give equal texts for equal values"),
             Purpose::Like => (abilities.like != Like::Never, "digest patterns of LIKE"),
+            Purpose::Plain => (true, ""),
         };
         let is_text = |declared: Declared| matches!(declared.declared, DeclaredType::Text { .. });
         if purpose == Purpose::Like && !holds.declared.is_none_or(is_text) {
@@ -174,7 +239,7 @@ impl Maker<'_> {
             fold: self.fold,
         };
         let asked = match purpose {
-            Purpose::Value | Purpose::Equality => Turn(Arc::new(Asked(stored()))),
+            Purpose::Value | Purpose::Equality | Purpose::Plain => Turn(Arc::new(Asked(stored()))),
             Purpose::Like => Turn(Arc::new(Pattern(stored()))),
         };
         Some(Part {

@@ -29,6 +29,10 @@ pub(crate) struct Asked(pub(crate) Stored);
 #[derive(Debug)]
 pub(crate) struct Pattern(pub(crate) Stored);
 
+/// A value that is stored in the plain.
+#[derive(Debug)]
+pub(crate) struct AsIs;
+
 /// Cipher text that a client gets.
 #[derive(Debug)]
 pub(crate) struct Shown {
@@ -79,6 +83,12 @@ impl ValueMap for Asked {
 
     fn declared(&self) -> Option<DeclaredType> {
         self.0.told()
+    }
+}
+
+impl ValueMap for AsIs {
+    fn turned(&self, value: &Value) -> Result<Value> {
+        Ok(value.clone())
     }
 }
 

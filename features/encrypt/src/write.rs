@@ -104,6 +104,9 @@ impl Writer<'_> {
         }
         let is_list = matches!(one.place, Place::InsertColumn { .. } | Place::Field { .. })
             || matches!(one.place, Place::Assigned(_)) && !self.is_set(one);
+        if column.is_told_plain() && !is_list && !matches!(one.place, Place::Stored { .. }) {
+            return Ok(());
+        }
         let name = match is_list {
             true => self.all(column, ""),
             false => self.quoted(self.asked(&one.place, column)?),
@@ -136,7 +139,7 @@ impl Writer<'_> {
             | Place::NotEqualTo(_)
             | Place::InList { .. }
             | Place::ConflictTarget => column.equality().ok_or_else(lacking),
-            Place::Aggregate { distinct: true, .. } if !column.cipher.makes.abilities().equal => {
+            Place::Aggregate { distinct: true, .. } if !column.told.makes.abilities().equal => {
                 column.equality().ok_or_else(lacking)
             }
             Place::EqualToColumn(other) | Place::NotEqualToColumn(other)
@@ -163,7 +166,7 @@ impl Writer<'_> {
             | Place::AssignedTo { .. }
             | Place::Field { .. }
             | Place::Definition(_)
-            | Place::Inside { .. } => Ok(&column.cipher),
+            | Place::Inside { .. } => Ok(&column.told),
         }
     }
 
@@ -199,14 +202,15 @@ impl Writer<'_> {
                     }
                     return Ok(());
                 }
-                let own = self.without_cast(expr, changes);
-                changes.value(&own.expr, &own.turn(column, &column.cipher.stored))?;
+                let own = self.value_of(expr, column, changes)?;
                 column.further().try_for_each(|part| {
                     changes.further(&own.expr, &own.turn(column, &part.stored))
                 })
             }),
             Place::Field { at } if self.brings_lines() => {
-                changes.field(*at, &column.cipher.stored)?;
+                if !column.is_told_plain() {
+                    changes.field(*at, &column.told.stored)?;
+                }
                 column.further().for_each(|part| changes.further_field(*at, &part.stored));
                 Ok(())
             }
@@ -248,23 +252,39 @@ impl Writer<'_> {
         values: &[Value],
         changes: &mut Changes,
     ) -> Result<()> {
-        let part = if is_own(one) { self.asked(&one.place, column)? } else { &column.cipher };
+        if column.is_told_plain() {
+            return Ok(());
+        }
+        let part = if is_own(one) { self.asked(&one.place, column)? } else { &column.told };
         values.iter().try_for_each(|value| {
-            let own = self.constant(value, changes)?;
+            let expr = self.constant(value)?;
+            let own = Constant::of(expr, &self.stmt.text, self.rule.fold, changes);
             changes.value(&own.expr, &own.turn(column, &part.asked))
         })
     }
 
-    fn without_cast(&self, expr: &Expr, changes: &mut Changes) -> Constant {
-        Constant::of(expr, &self.stmt.text, self.rule.fold, changes)
+    /// A value that is stored, which goes as what is told of its column is.
+    fn value_of(
+        &self,
+        expr: &Expr,
+        column: &EncryptedColumn,
+        changes: &mut Changes,
+    ) -> Result<Constant> {
+        let (text, fold) = (&self.stmt.text, self.rule.fold);
+        if column.is_told_plain() {
+            return Ok(Constant::kept(expr, text, fold));
+        }
+        let own = Constant::of(expr, text, fold, changes);
+        changes.value(&own.expr, &own.turn(column, &column.told.stored))?;
+        Ok(own)
     }
 
-    fn constant(&self, value: &Value, changes: &mut Changes) -> Result<Constant> {
+    fn constant(&self, value: &Value) -> Result<&Expr> {
         let (Value::Literal(span)
         | Value::Parameter { span, .. }
         | Value::Cast { whole: span, .. }) = value;
         let lost = || Error::internal("a constant of a statement is not in it");
-        self.constants.get(span).map(|expr| self.without_cast(expr, changes)).ok_or_else(lost)
+        self.constants.get(span).ok_or_else(lost)
     }
 
     fn brings_lines(&self) -> bool {
@@ -289,8 +309,7 @@ impl Writer<'_> {
         };
         match given {
             Given::Value(value) => {
-                let own = self.constant(value, changes)?;
-                changes.value(&own.expr, &own.turn(column, &column.cipher.stored))?;
+                let own = self.value_of(self.constant(value)?, column, changes)?;
                 column.further().try_for_each(|part| {
                     let turn = own.turn(column, &part.stored);
                     changes.further_behind(&own.expr, front(part), &turn)
@@ -362,7 +381,7 @@ impl Writer<'_> {
                     match &star.place {
                         StarPlace::Stored(_) => self.all(column, &owner),
                         StarPlace::Result | StarPlace::Returning | StarPlace::Inner => {
-                            format!("{owner}{} AS {name}", self.quoted(&column.cipher))
+                            format!("{owner}{} AS {name}", self.quoted(&column.told))
                         }
                     }
                 }

@@ -34,6 +34,9 @@ rules:
         balance: {dataType: 'DECIMAL(10,2)', cipher: {name: balance_cipher, encryptorName: aes}}
         born: {dataType: DATE, cipher: {name: born_cipher, encryptorName: aes}}
         visits: {dataType: BIGINT, cipher: {name: visits_cipher, encryptorName: aes}}
+    t_waiting: {stage: WAITING, queryWithCipherColumn: false, columns: {note: &moving {plain: note, cipher: {name: note_cipher, encryptorName: aes}, assistedQuery: {name: note_hash, encryptorName: md5}}}}
+    t_plain: {stage: ROWS, queryWithCipherColumn: false, columns: {note: *moving}}
+    t_cipher: {stage: IN_STEP, columns: {note: *moving}}
   encryptors:
     aes: {type: AES, props: {aes-key-value: 123456abc}}
     md5: {type: MD5}
@@ -45,7 +48,7 @@ rules:
 fn columns(table: &str) -> Vec<TableColumn> {
     let names: &[&str] = match table {
         "t_user" => &["id", "phone", "note", "mail", "name"],
-        "t_copy" => &["id", "note", "name"],
+        "t_copy" | "t_waiting" | "t_plain" | "t_cipher" => &["id", "note", "name"],
         "t_typed" => &["id", "balance", "born", "visits"],
         _ => &["id", "name"],
     };
@@ -106,6 +109,8 @@ fn rules_that_cannot_be_right_are_told() {
         ),
         ("name: phone_hash", "name: NOTE", "table `t_user` has a column `note` already"),
         ("    t_copy:", "    T_User:", "table `T_User` is named twice"),
+        ("plain: note", "plain: clear", "column `note` in the plain is to be called so, too"),
+        ("stage: ROWS", "stage: DONE", "WAITING, COLUMNS, ROWS, IN_STEP"),
         ("{type: MD5}", "{type: MD6}", "encryptor type `MD6` does not exist"),
         ("encryptorName: sm4", "encryptorName: sm5", "sm5"),
     ] {

@@ -23,6 +23,59 @@ pub struct EncryptTable {
     pub at: At,
     /// Columns by logic name, in file order.
     pub columns: Named<EncryptColumn>,
+    /// Which stored columns values are read from, where they stand in the plain as well.
+    pub reads: EncryptReads,
+    /// How far those that are not read are in step with those that are.
+    pub stage: EncryptStage,
+    /// All of the table's columns in the order in which clients see them; empty where they stand so.
+    pub order: Vec<Placed<String>>,
+}
+
+/// Which of a table's stored columns values are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum EncryptReads {
+    /// `queryWithCipherColumn: true`, as without it.
+    #[default]
+    Cipher,
+    /// `queryWithCipherColumn: false`.
+    Plain,
+}
+
+/// How far the stored columns of a table that are not read are in step with those that are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum EncryptStage {
+    /// They may be missing, and nothing is written into them.
+    Waiting,
+    /// The same, and they are being made.
+    Columns,
+    /// Each change of a row writes all of them, and older rows are brought in step.
+    Rows,
+    /// Those of all rows are.
+    #[default]
+    InStep,
+}
+
+impl EncryptStage {
+    /// As `stage` has it.
+    pub const WORDS: [(&str, Self); 4] = [
+        ("WAITING", Self::Waiting),
+        ("COLUMNS", Self::Columns),
+        ("ROWS", Self::Rows),
+        ("IN_STEP", Self::InStep),
+    ];
+
+    /// Whether they are written.
+    pub fn is_written(self) -> bool {
+        match self {
+            Self::Waiting | Self::Columns => false,
+            Self::Rows | Self::InStep => true,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, own)| *own == self).map_or("", |(word, _)| word)
+    }
 }
 
 /// One logic column and the columns that stand for it.
@@ -38,6 +91,8 @@ pub struct EncryptColumn {
     pub assisted_query: Option<Encrypted>,
     /// Holds what LIKE is asked on.
     pub like_query: Option<Encrypted>,
+    /// Holds the value itself as well.
+    pub plain: Option<Placed<String>>,
 }
 
 /// A stored column and its encryptor.
@@ -54,10 +109,12 @@ impl Encrypt {
         let mut fields = Fields::of_tagged(node, report)?;
         let table = |entry: &Entry, report: &mut Report| {
             let mut fields = Fields::of(&entry.value, report)?;
-            let columns = fields.map("columns", column).into_iter().collect();
+            let columns: Named<EncryptColumn> = fields.map("columns", column).into_iter().collect();
+            let (reads, stage) = steps(&mut fields, &columns);
+            let order = fields.names("columnOrder");
             let at = fields.at();
             fields.finish();
-            Some((read::key(entry), EncryptTable { at, columns }))
+            Some((read::key(entry), EncryptTable { at, columns, reads, stage, order }))
         };
         let tables: Named<EncryptTable> = fields.map("tables", table).into_iter().collect();
         let encryptors = Named::read(&mut fields, "encryptors");
@@ -73,6 +130,27 @@ impl Encrypt {
     }
 }
 
+/// Where values are read, and how far the other columns are.
+fn steps(
+    fields: &mut Fields<'_, '_>,
+    columns: &Named<EncryptColumn>,
+) -> (EncryptReads, EncryptStage) {
+    let reads = match fields.optional_boolean("queryWithCipherColumn") {
+        Some(true) | None => EncryptReads::Cipher,
+        Some(false) => EncryptReads::Plain,
+    };
+    let stage = fields.optional("stage");
+    let stage = stage.and_then(|node| node.choice(&EncryptStage::WORDS, fields.report()));
+    let stage = stage.unwrap_or_default();
+    let lacking = columns.iter().find(|(_, column)| column.plain.is_none());
+    if let (EncryptReads::Plain, Some((name, _))) = (reads, lacking) {
+        let message =
+            format!("`queryWithCipherColumn: false`, and `{}` has no `plain`", name.value);
+        fields.report().error(name.at.problem(message));
+    }
+    (reads, stage)
+}
+
 fn column(entry: &Entry, report: &mut Report) -> Option<(Placed<String>, EncryptColumn)> {
     let mut fields = Fields::of(&entry.value, report)?;
     let data_type = fields.optional_name("dataType");
@@ -82,10 +160,12 @@ fn column(entry: &Entry, report: &mut Report) -> Option<(Placed<String>, Encrypt
     let assisted_query = assisted_query.and_then(|node| encrypted(node, fields.report()));
     let like_query = fields.optional("likeQuery");
     let like_query = like_query.and_then(|node| encrypted(node, fields.report()));
+    let plain = fields.optional_name("plain");
     let at = fields.at();
     fields.finish();
     let cipher = cipher?;
-    Some((read::key(entry), EncryptColumn { at, data_type, cipher, assisted_query, like_query }))
+    let column = EncryptColumn { at, data_type, cipher, assisted_query, like_query, plain };
+    Some((read::key(entry), column))
 }
 
 fn encrypted(node: &Node, report: &mut Report) -> Option<Encrypted> {

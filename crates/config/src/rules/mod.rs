@@ -11,7 +11,7 @@ mod single;
 mod strategy;
 
 pub use broadcast::Broadcast;
-pub use encrypt::{Encrypt, EncryptColumn, EncryptTable, Encrypted};
+pub use encrypt::{Encrypt, EncryptColumn, EncryptReads, EncryptStage, EncryptTable, Encrypted};
 pub use mask::{Mask, MaskColumn, MaskTable};
 pub use readwrite::{Group, ReadwriteSplitting, TransactionalRead};
 pub use shadow::{Shadow, ShadowDataSource, ShadowTable};

@@ -1,7 +1,9 @@
 //! What all definitions and removals have in common.
 
 use super::sharding::strategy;
-use crate::command::{Change, Command, Definition, Missing, Rdl, Removal, Scope, Thing};
+use crate::command::{
+    Change, Command, Definition, EncryptStep, Missing, Rdl, Removal, Scope, Thing,
+};
 use crate::error::Result;
 use crate::tree::Part;
 
@@ -34,6 +36,11 @@ pub(crate) fn drop_removal(part: Part<'_>, removal: Removal) -> Result<Command> 
 /// Drops the names with a label.
 pub(crate) fn drop_named(part: Part<'_>, thing: Thing, label: &str) -> Result<Command> {
     drop_removal(part, Removal::Named(thing, part.names(label)))
+}
+
+/// A step of the table that is named.
+pub(crate) fn encrypt_step(part: Part<'_>, step: EncryptStep) -> Result<Command> {
+    Ok(Command::Rdl(Rdl::EncryptTable { step, table: part.name_of("table")? }))
 }
 
 /// Of a statement about a default strategy: a definition, or with DROP a removal.

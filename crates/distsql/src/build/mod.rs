@@ -14,7 +14,7 @@ pub(crate) use administer::{
     set_read_unit_state, set_unit_state, set_variable, show_plugins, show_variables, timeout,
 };
 pub(crate) use algorithm::{algorithm, algorithm_use, named_algorithm};
-pub(crate) use define::{default_strategy, define, drop_named, drop_removal, each};
+pub(crate) use define::{default_strategy, define, drop_named, drop_removal, each, encrypt_step};
 pub(crate) use query::{count_query, help, query, storage_unit_query, unloaded_query, utility};
 pub(crate) use rules::{
     discovery_rule, encrypt_rule, heartbeat, mask_rule, readwrite_rule, shadow_rule,

@@ -359,4 +359,6 @@ pub enum Status {
     Limits,
     /// The circuits of the storage units.
     CircuitBreakers,
+    /// Tables that are being encrypted or decrypted.
+    EncryptTables,
 }

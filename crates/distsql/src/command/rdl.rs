@@ -31,6 +31,34 @@ pub enum Rdl {
     UnloadSingleTables(Vec<SingleTables>),
     /// Forgets all of them.
     UnloadAllSingleTables,
+    /// Has a table's rows stored otherwise while clients go on.
+    EncryptTable {
+        /// What is done.
+        step: EncryptStep,
+        /// The logic table.
+        table: Name,
+    },
+}
+
+/// A step on the way of a table to encrypted columns, or back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EncryptStep {
+    /// Cipher text is made of the values in the plain.
+    Encrypt,
+    /// Values in the plain are made of the cipher text.
+    Decrypt,
+    /// What older keys have written is written anew.
+    Reencrypt,
+    /// Values are read from the cipher text.
+    ReadCipher,
+    /// Values are read in the plain.
+    ReadPlain,
+    /// The values in the plain go.
+    Commit,
+    /// The cipher text goes.
+    Rollback,
+    /// The same, though clients see the columns in another order then.
+    RollbackInNewOrder,
 }
 
 /// Whether a definition is new.

@@ -38,6 +38,7 @@ impl Display for Ral {
                     Status::StorageUnits => "STORAGE UNITS",
                     Status::Limits => "LIMIT RULES",
                     Status::CircuitBreakers => "CIRCUIT BREAKERS",
+                    Status::EncryptTables => "ENCRYPT TABLES",
                 };
                 write!(f, "SHOW STATUS FROM {of}{}", from(database))
             }

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use super::own::Rules;
 use super::{List, Maybe, Properties, Text};
 use crate::command::{
-    Address, AlgorithmUse, Change, Definition, Ignored, Missing, Name, Rdl, Removal, Scope,
-    SingleTables, StorageUnit, Thing,
+    Address, AlgorithmUse, Change, Definition, EncryptStep, Ignored, Missing, Name, Rdl, Removal,
+    Scope, SingleTables, StorageUnit, Thing,
 };
 
 impl Display for Rdl {
@@ -24,6 +24,18 @@ impl Display for Rdl {
             Self::LoadSingleTables(tables) => write!(f, "LOAD SINGLE TABLE {}", List(tables)),
             Self::UnloadSingleTables(tables) => write!(f, "UNLOAD SINGLE TABLE {}", List(tables)),
             Self::UnloadAllSingleTables => f.write_str("UNLOAD ALL SINGLE TABLES"),
+            Self::EncryptTable { step, table } => match step {
+                EncryptStep::Encrypt => write!(f, "ENCRYPT TABLE {table}"),
+                EncryptStep::Decrypt => write!(f, "DECRYPT TABLE {table}"),
+                EncryptStep::Reencrypt => write!(f, "REENCRYPT TABLE {table}"),
+                EncryptStep::ReadCipher => write!(f, "ALTER ENCRYPT TABLE {table} READ CIPHER"),
+                EncryptStep::ReadPlain => write!(f, "ALTER ENCRYPT TABLE {table} READ PLAIN"),
+                EncryptStep::Commit => write!(f, "COMMIT ENCRYPT TABLE {table}"),
+                EncryptStep::Rollback => write!(f, "ROLLBACK ENCRYPT TABLE {table}"),
+                EncryptStep::RollbackInNewOrder => {
+                    write!(f, "ROLLBACK ENCRYPT TABLE {table} IN NEW ORDER")
+                }
+            },
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The grammar of DistSQL: one table, in parts. Everything else in this crate follows from it.
 
 mod administer;
+mod encrypting;
 mod features;
 mod fragments;
 mod global;
@@ -29,6 +30,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         units::UNITS,
         sharding::SHARDING,
         features::FEATURES,
+        encrypting::ENCRYPTING,
         query::QUERY,
         query_features::QUERY_FEATURES,
         administer::ADMINISTER,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_governor::{
-    Found, Governor, House, Instance, Lease, Options, Origin, Secrets, Served, Status, Unsettled,
+    Found, Governor, House, Instance, Lease, Options, Orders, Origin, Progress, Refiller,
+    Refilling, Secrets, Served, Status, Unsettled,
 };
 use pando_kernel::RuleGrammar;
 use pando_kernel::administration::{Administration, Answer, Caller, Order};
@@ -35,6 +36,22 @@ const OFFERS: &[Offer] =
 
 const ANIMALS: RuleGrammar =
     RuleGrammar { help: "Lists.", example: "t_ape", ..RuleGrammar::tables("ZOO_ANIMAL") };
+
+impl Refiller for Quiet {
+    fn orders<'a>(&'a self, _: &'a Database, _: &'a str) -> BoxFuture<'a, Result<Orders>> {
+        Box::pin(async { Ok(Orders::default()) })
+    }
+
+    fn refill<'a>(
+        &'a self,
+        _: &'a Database,
+        _: &'a str,
+        _: Refilling,
+        _: &'a Progress,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
 
 impl House for Quiet {
     fn rooms(&self, _: &Database) -> Result<Vec<LogicTable>, Errors> {

@@ -59,7 +59,7 @@ fn encrypt(tree: &Node) -> Option<Definition> {
         Some(EncryptColumn {
             name: Name::new(entry.key.as_str()),
             data_type: stored("dataType").map(|node| text(Some(node)).to_owned()),
-            plain: None,
+            plain: stored("plain").map(|node| name(Some(node))),
             cipher: column("cipher")?,
             assisted: column("assistedQuery"),
             like: column("likeQuery"),
@@ -71,7 +71,9 @@ fn encrypt(tree: &Node) -> Option<Definition> {
     let rule = |entry: &Entry| {
         let columns: Vec<_> = entries(&entry.value, "columns").iter().filter_map(column).collect();
         let table = Name::new(entry.key.as_str());
-        (!columns.is_empty()).then_some(EncryptRule { table, columns, query_with_cipher: None })
+        let query_with_cipher =
+            entry.value.get("queryWithCipherColumn").map(|node| text(Some(node)) == "true");
+        (!columns.is_empty()).then_some(EncryptRule { table, columns, query_with_cipher })
     };
     let rules = entries(section, "tables").iter().filter_map(rule).collect();
     unless_empty(rules, Definition::Encrypt)

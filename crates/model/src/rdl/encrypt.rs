@@ -1,33 +1,32 @@
 //! Encrypted tables.
 
 use pando_config::Node;
+use pando_config::rules::EncryptStage;
 use pando_distsql::command::{Algorithm, Change as How, EncryptColumn, EncryptRule, Missing, Name};
 
+use super::encrypting;
 use crate::algorithms::ENCRYPTOR;
 use crate::draft::{Draft, Taken};
 use crate::refusal::{Kind, Refusal, Result};
 
-const TAG: &str = "ENCRYPT";
+pub(super) const TAG: &str = "ENCRYPT";
 const WHAT: &str = "encrypt tables";
 
 pub(super) fn define(draft: &mut Draft<'_>, change: How, rules: &[EncryptRule]) -> Result<()> {
     let exists = |name: &str| super::key_of(draft.field(TAG, "tables"), name).is_some();
     let taken = Taken { what: WHAT, missing: Kind::MissingRule, exists: &exists };
     for rule in draft.wanted(change, rules, |rule| &rule.table.text, &taken)? {
-        if rule.query_with_cipher.is_some() || rule.columns.iter().any(|c| c.plain.is_some()) {
-            let what =
-                "a plain column beside the cipher, which ShardingSphere has dropped since 5.4,";
-            return Err(Refusal::not_supported(what));
-        }
+        encrypting::refuse_on_the_way(draft, &rule.table.text)?;
+        let order = encrypting::order(draft, &rule.table.text);
         draft.tree.change_rule(TAG, |section| {
             take_out(section, &rule.table.text);
-            put(section, rule)
+            put(section, rule, order)
         })?;
     }
     Ok(())
 }
 
-fn put(section: &mut Node, rule: &EncryptRule) -> Result<()> {
+fn put(section: &mut Node, rule: &EncryptRule, order: Option<Node>) -> Result<()> {
     let table = rule.table.text.as_str();
     let mut columns = Node::mapping::<&str>([]);
     for column in &rule.columns {
@@ -38,7 +37,14 @@ fn put(section: &mut Node, rule: &EncryptRule) -> Result<()> {
         }
         columns.set(name, self::column(section, table, column)?);
     }
-    let node = Node::mapping([("columns", columns)]);
+    let mut node = Node::mapping([("columns", columns)]);
+    if let Some(order) = order {
+        node.set("columnOrder", order);
+    }
+    if rule.query_with_cipher == Some(false) {
+        node.set("queryWithCipherColumn", Node::text("false"));
+        node.set("stage", Node::text(EncryptStage::Waiting.word()));
+    }
     section.change("tables", |tables| tables.set(table, node));
     Ok(())
 }
@@ -53,6 +59,9 @@ fn column(section: &mut Node, table: &str, column: &EncryptColumn) -> Result<Nod
         ])
     };
     let mut node = Node::mapping([("cipher", stored(&column.cipher, &base, &column.encryptor))]);
+    if let Some(plain) = &column.plain {
+        node.set("plain", Node::text(plain.text.as_str()));
+    }
     if let Some(data_type) = &column.data_type {
         node.set("dataType", Node::text(data_type.as_str()));
     }
@@ -78,7 +87,7 @@ fn column(section: &mut Node, table: &str, column: &EncryptColumn) -> Result<Nod
     Ok(node)
 }
 
-fn take_out(section: &mut Node, table: &str) {
+pub(super) fn take_out(section: &mut Node, table: &str) {
     let Some(key) = super::key_of(section.get("tables"), table) else { return };
     let Some(old) = section.change("tables", |tables| tables.remove(&key)) else { return };
     let columns = old.get("columns").map(Node::pairs).unwrap_or_default();
@@ -93,6 +102,7 @@ pub(super) fn drop_all(draft: &mut Draft<'_>, missing: Missing, names: &[Name]) 
     let exists = |name: &str| super::key_of(draft.field(TAG, "tables"), name).is_some();
     let taken = Taken { what: WHAT, missing: Kind::MissingRule, exists: &exists };
     for name in draft.dropped(missing, names, &taken)? {
+        encrypting::refuse_on_the_way(draft, name)?;
         draft.tree.change_rule(TAG, |section| take_out(section, name));
     }
     Ok(())

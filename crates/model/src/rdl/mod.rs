@@ -3,6 +3,7 @@
 mod broadcast;
 mod default;
 mod encrypt;
+mod encrypting;
 mod mask;
 mod named;
 mod own;
@@ -13,6 +14,7 @@ mod single;
 mod table;
 mod unit;
 
+pub use encrypting::EncryptAdvance;
 pub(crate) use unit::POOL;
 
 use pando_config::Node;
@@ -20,11 +22,9 @@ use pando_distsql::command::{Change as How, Definition, Missing, Rdl, Removal, T
 
 use crate::algorithms;
 use crate::around::Around;
-use crate::canonical;
-use crate::change::{Change, Task};
-use crate::draft::{Draft, check_readable, see};
+use crate::change::Change;
+use crate::draft::Draft;
 use crate::model::Model;
-use crate::reach;
 use crate::refusal::{Kind, Refusal, Result};
 
 impl Model {
@@ -34,21 +34,7 @@ impl Model {
     /// # Errors
     /// Every kind of refusal that its name fits; `NotSupported` for rules that no release of the last years has.
     pub fn apply(&self, database: &str, statement: &Rdl, around: &Around<'_>) -> Result<Change> {
-        let (name, tree) = self.database(database)?;
-        let tree = tree.clone();
-        let mut draft = Draft { name, tree, around, checks: Vec::new(), tasks: Vec::new() };
-        let invalid = carry_out(&mut draft, statement)?;
-        let Draft { tree, mut checks, mut tasks, .. } = draft;
-        let tree = canonical::database(&tree);
-        let (_, old) = self.database(database)?;
-        if old != &tree {
-            check_readable(&tree, invalid)?;
-            let new = see(&tree, around, invalid)?;
-            checks.extend(reach::checks(Some(old), &new, around));
-            tasks.push(Task::ReadTables);
-        }
-        let model = self.with_tree(name, tree);
-        Ok(Change { model, database: Some(name.to_owned()), checks, tasks })
+        self.drafted(database, around, |draft| carry_out(draft, statement))
     }
 }
 
@@ -61,6 +47,10 @@ fn carry_out(draft: &mut Draft<'_>, statement: &Rdl) -> Result<Kind> {
         Rdl::LoadSingleTables(tables) => single::load(draft, tables),
         Rdl::UnloadSingleTables(tables) => single::unload(draft, tables),
         Rdl::UnloadAllSingleTables => Ok(single::unload_all(draft)),
+        Rdl::EncryptTable { step, table } => {
+            encrypting::step(draft, *step, table)?;
+            Ok(Kind::InvalidRule)
+        }
     }
 }
 

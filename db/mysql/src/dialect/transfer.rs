@@ -86,6 +86,10 @@ impl Transfer for MySql {
 }
 
 impl Obstacles for MySql {
+    fn refill(&self) -> Option<&dyn pando_kernel::RefillWords> {
+        Some(self)
+    }
+
     fn obstacles_query(&self, _schema: Option<&str>, table: &str) -> String {
         let table = text_literal(table);
         let columns = |what: &str, condition: &str| {

@@ -51,6 +51,10 @@ impl Transfer for Postgres {
 }
 
 impl Obstacles for Postgres {
+    fn refill(&self) -> Option<&dyn pando_kernel::RefillWords> {
+        Some(self)
+    }
+
     fn obstacles_query(&self, schema: Option<&str>, table: &str) -> String {
         let schema = schema.map_or_else(String::new, |schema| self.quote(schema) + ".");
         let name = format!("{schema}{}", self.quote(table));

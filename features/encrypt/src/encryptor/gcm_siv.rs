@@ -94,6 +94,13 @@ impl Encryptor for GcmSiv {
         read().ok_or_else(|| unreadable("AES_GCM_SIV"))
     }
 
+    /// Equal values are stored as others: it is the key that tells.
+    fn is_current(&self, stored: &str, plain: &[u8]) -> bool {
+        let octets = STANDARD.decode(stored.trim()).unwrap_or_default();
+        let is_of_key = octets.get(1..5) == Some(&self.writes.to_be_bytes()[..]);
+        is_of_key && self.decrypt(stored).is_ok_and(|own| own == plain)
+    }
+
     fn width(&self, octets: usize) -> usize {
         base64_width(HEAD + octets + TAG)
     }
@@ -125,6 +132,9 @@ mod tests {
         assert_eq!(both.decrypt(&stored).unwrap(), b"secret");
         assert!(one.decrypt(&stored).is_err());
         assert!(stored.len() <= both.width(6));
+        assert!(both.is_current(&stored, b"secret") && !both.is_current(&stored, b"other"));
+        let older = one.encrypt(b"secret").unwrap();
+        assert!(one.is_current(&older, b"secret") && !both.is_current(&older, b"secret"));
     }
 
     #[test]

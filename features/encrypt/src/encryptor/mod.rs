@@ -6,9 +6,12 @@ mod gcm_siv;
 mod hex;
 mod keys;
 mod like;
+mod plain;
 mod props;
 mod rc4;
 mod sm4;
+
+pub(crate) use plain::Plain;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -30,6 +33,11 @@ pub(crate) trait Encryptor: Send + Sync + Debug {
     /// # Errors
     /// `Value` for what this encryptor with these keys has never given; `Internal` from one that only digests.
     fn decrypt(&self, stored: &str) -> Result<Vec<u8>>;
+
+    /// Whether it would be stored so now: what an older key has stored is not.
+    fn is_current(&self, stored: &str, plain: &[u8]) -> bool {
+        self.encrypt(plain).is_ok_and(|own| own == stored)
+    }
 
     /// How long what is stored may be, in characters, of values up to so many octets.
     fn width(&self, octets: usize) -> usize;

@@ -7,7 +7,7 @@ use pando_kernel::feature::TableKind;
 use pando_sql::ast::Statement;
 use pando_sql::visit;
 
-use crate::rule_change::moved;
+use crate::rule_change::{Change, moved};
 use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
@@ -17,7 +17,8 @@ use crate::session::given::Aim;
 const MOVED: u32 = 17011;
 
 /// Refuses a statement of an older configuration about a table whose rows have another place by now: rows it wrote
-/// would not be found, and of those of others it would see a part. Reading a broadcast table is as good anywhere.
+/// would not be found, and of those of others it would see a part. Reading a broadcast table is as good anywhere. Where
+/// values are stored otherwise by now, what it wrote would be in the plain, or read as what it is not.
 ///
 /// # Errors
 /// 40001: the transaction has to begin anew.
@@ -47,8 +48,8 @@ pub(in crate::session) fn refuse_moved(
         let Some(table) = occurrence.name.parts.last() else { continue };
         match moved.get(&table.key()) {
             None => {}
-            Some(TableKind::Broadcast) if aim == Aim::Reads => {}
-            Some(TableKind::Sharded | TableKind::Broadcast | TableKind::Single) => {
+            Some(Change::Place(TableKind::Broadcast) | Change::Storage) if aim == Aim::Reads => {}
+            Some(Change::Place(_) | Change::Storage) => {
                 let is_alone = session.work.autocommit() && session.work.is_idle();
                 let what = match is_alone {
                     true => "while this statement was planned; repeat it",

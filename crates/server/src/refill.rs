@@ -1,0 +1,468 @@
+//! Storing the rows of a table otherwise while clients go on: its columns, and then its rows by their primary key, on
+//! connections of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use pando_governor::{Found, Orders, Progress, Refilling};
+use pando_kernel::dialect::TableColumn;
+use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::runtime::{BoxFuture, all};
+use pando_kernel::{Dialect, Nulls, Refill, RefillWords, Value};
+
+use crate::inquiry::Inquiry;
+use crate::look::Look;
+
+/// Rows that are read at once, without any lock.
+const BATCH: usize = 1000;
+/// Rows that are locked and written at once.
+const WRITTEN: usize = 100;
+/// Time between two attempts at what somebody else holds.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Time for a change of a table's definition, which may copy the table.
+const DEFINED_WITHIN: Duration = Duration::from_secs(24 * 3600);
+
+/// The data nodes of a table, and what is made of their rows.
+pub(crate) struct Refills<'l> {
+    look: &'l Look<'l>,
+    refill: Arc<dyn Refill>,
+    nodes: Vec<Found>,
+}
+
+/// An actual table under work.
+struct Node<'l> {
+    look: &'l Look<'l>,
+    refill: &'l dyn Refill,
+    words: &'l dyn RefillWords,
+    found: &'l Found,
+    progress: &'l Progress,
+}
+
+impl<'l> Refills<'l> {
+    /// Looks where the table stands.
+    ///
+    /// # Errors
+    /// As the units say; `Refused` where it stands nowhere, or no rule stores it otherwise.
+    pub(crate) async fn of(look: &'l Look<'l>, table: &str) -> Result<Self> {
+        let key = look.database.dialect.syntax().table_key(table);
+        let mut rooms = look.database.features.iter().filter_map(|room| room.columns());
+        let refill = rooms.find_map(|shows| shows.refill(&key));
+        let refill =
+            refill.ok_or_else(|| refused(table, "no rule stores its columns otherwise"))?;
+        let nodes = look.standing(table).await?;
+        if nodes.is_empty() {
+            return Err(refused(table, "it does not exist"));
+        }
+        Ok(Self { look, refill, nodes })
+    }
+
+    /// The orders of the table's columns, by its first node.
+    ///
+    /// # Errors
+    /// As the units say.
+    pub(crate) async fn orders(&self, table: &str) -> Result<Orders> {
+        let Some(first) = self.nodes.first() else { return Ok(Orders::default()) };
+        let stored = self.look.columns(first).await?;
+        let key = self.look.database.dialect.syntax().table_key(table);
+        let logic = self.look.database.logic_columns(&key, &stored)?;
+        let standing: Vec<String> = stored.iter().map(|column| column.name.clone()).collect();
+        let Some(logic) = logic else {
+            return Ok(Orders { told: standing.clone(), standing });
+        };
+        let told: Vec<String> = logic.told().into_iter().map(|column| column.name).collect();
+        let seen = |name: &String| {
+            let mut list = logic.list.iter();
+            let own = list.find(|one| one.stored.first().is_some_and(|first| first.name == *name));
+            own.map(|one| one.column.name.clone())
+        };
+        Ok(Orders { told, standing: standing.iter().filter_map(seen).collect() })
+    }
+
+    /// Does a part of the work on all nodes, those of one unit one after the other.
+    ///
+    /// # Errors
+    /// As [`pando_governor::House::refill`].
+    pub(crate) async fn carry_out(&self, part: Refilling, progress: &Progress) -> Result<()> {
+        let dialect = &self.look.database.dialect;
+        let words = dialect.transfer().and_then(|transfer| transfer.refill());
+        let words = words.ok_or_else(|| refused(dialect.family(), "its servers cannot do this"))?;
+        progress.nodes.store(self.nodes.len() as u64, Ordering::Relaxed);
+        progress.done.store(0, Ordering::Relaxed);
+        let (refill, look) = (&*self.refill, self.look);
+        let nodes: Vec<Node<'_>> =
+            self.nodes.iter().map(|found| Node { look, refill, words, found, progress }).collect();
+        for node in &nodes {
+            node.check(part).await?;
+        }
+        let mut units: Vec<(&str, Vec<&Node<'_>>)> = Vec::new();
+        for node in &nodes {
+            match units.iter_mut().find(|(unit, _)| *unit == node.found.unit) {
+                Some((_, own)) => own.push(node),
+                None => units.push((&node.found.unit, vec![node])),
+            }
+        }
+        let works = units.into_iter().map(|(_, nodes)| {
+            let work = async move {
+                for node in nodes {
+                    node.carry_out(part).await?;
+                    node.progress.done.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(())
+            };
+            Box::pin(work) as BoxFuture<'_, Result<()>>
+        });
+        all(works.collect()).await.map(drop)
+    }
+}
+
+impl Node<'_> {
+    fn dialect(&self) -> &dyn Dialect {
+        &*self.look.database.dialect
+    }
+
+    fn name(&self) -> String {
+        self.look.named(self.found)
+    }
+
+    /// Refuses what cannot be done, before anything is.
+    async fn check(&self, part: Refilling) -> Result<()> {
+        let names: Vec<String> = self.refill.columns().iter().map(|own| own.name.clone()).collect();
+        let (schema, table) = (self.found.schema.as_deref(), self.found.table.as_str());
+        match part {
+            Refilling::Check | Refilling::Columns => {
+                let columns = self.look.columns(self.found).await?;
+                let keys = columns.iter().filter(|column| column.primary_key);
+                let keys: Vec<&TableColumn> = keys.collect();
+                if keys.is_empty() {
+                    return Err(self.refused("it has no primary key"));
+                }
+                let is_stored = |key: &&TableColumn| names.contains(&key.name);
+                if let Some(key) = keys.into_iter().find(is_stored) {
+                    let why = format!("`{}` is a part of its primary key", key.name);
+                    return Err(self.refused(&why));
+                }
+                self.refill.lacking(&columns, self.dialect())?;
+                self.none(
+                    &self.words.obstacles(schema, table, &names),
+                    "would change values unseen",
+                )
+                .await
+            }
+            Refilling::Nulls => {
+                let unread: Vec<String> =
+                    self.refill.unread().into_iter().map(|own| own.name).collect();
+                let query = self.words.dependents(schema, table, &unread);
+                self.none(
+                    &query,
+                    "would go with a column; make it anew on the other one, and drop it",
+                )
+                .await
+            }
+            Refilling::Fence | Refilling::Rows | Refilling::Drop => Ok(()),
+        }
+    }
+
+    /// Refuses where a query finds anything.
+    async fn none(&self, query: &str, why: &str) -> Result<()> {
+        let rows = self.look.inquiry(&self.found.unit).await?.rows(query).await?;
+        let Some(row) = rows.first() else { return Ok(()) };
+        let told = row.first().and_then(text).unwrap_or_default();
+        Err(self.refused(&format!("{told} {why}")))
+    }
+
+    async fn carry_out(&self, part: Refilling) -> Result<()> {
+        match part {
+            Refilling::Check => Ok(()),
+            Refilling::Columns => self.add_columns().await,
+            Refilling::Fence => self.patiently(&self.words.fence(&self.name())).await,
+            Refilling::Rows => self.rows().await,
+            Refilling::Nulls => self.change_nulls().await,
+            Refilling::Drop => self.drop_columns().await,
+        }
+    }
+
+    async fn add_columns(&self) -> Result<()> {
+        let columns = self.look.columns(self.found).await?;
+        let lacking = self.refill.lacking(&columns, self.dialect())?;
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let added: Vec<String> = lacking.iter().map(|own| format!("ADD COLUMN {own}")).collect();
+        self.patiently(&[format!("ALTER TABLE {} {}", self.name(), added.join(", "))]).await
+    }
+
+    async fn change_nulls(&self) -> Result<()> {
+        let columns = self.look.columns(self.found).await?;
+        let find = |name: &str| columns.iter().find(|column| column.name == name);
+        let mut statements = Vec::new();
+        for unread in self.refill.unread() {
+            let Some(own) = find(&unread.name).filter(|own| !own.nullable) else { continue };
+            statements.push(self.words.nullable(&self.name(), own, Nulls::Taken));
+            if let Some(told) = find(&unread.told).filter(|told| told.nullable) {
+                let statement = self.words.nullable(&self.name(), told, Nulls::Refused);
+                if !statements.contains(&statement) {
+                    statements.push(statement);
+                }
+            }
+        }
+        self.patiently(&statements).await
+    }
+
+    async fn drop_columns(&self) -> Result<()> {
+        let columns = self.look.columns(self.found).await?;
+        let unread = self.refill.unread().into_iter();
+        let there = unread.filter(|own| columns.iter().any(|column| column.name == own.name));
+        let dropped: Vec<String> =
+            there.map(|own| format!("DROP COLUMN {}", self.dialect().quote(&own.name))).collect();
+        match dropped.is_empty() {
+            true => Ok(()),
+            false => {
+                let statement = format!("ALTER TABLE {} {}", self.name(), dropped.join(", "));
+                self.patiently(&[statement]).await
+            }
+        }
+    }
+
+    /// Runs statements on one connection, again where somebody else holds the table.
+    async fn patiently(&self, statements: &[String]) -> Result<()> {
+        loop {
+            self.go_on()?;
+            let mut inquiry = self.connection().await?;
+            let outcome = async {
+                for statement in statements {
+                    inquiry.rows_within(statement, DEFINED_WITHIN).await?;
+                }
+                Ok(())
+            };
+            match outcome.await {
+                Err(error) if self.words.is_busy(&error) => {
+                    self.look.runtime.sleep(PAUSE).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn connection(&self) -> Result<Inquiry> {
+        let mut inquiry = self.look.inquiry(&self.found.unit).await?;
+        for setting in self.words.settings() {
+            inquiry.rows(setting).await?;
+        }
+        Ok(inquiry)
+    }
+
+    /// # Errors
+    /// `Cancelled` when it is told to stop.
+    fn go_on(&self) -> Result<()> {
+        match self.progress.stops.load(Ordering::Relaxed) {
+            true => Err(ErrorKind::Cancelled.into()),
+            false => Ok(()),
+        }
+    }
+
+    async fn rows(&self) -> Result<()> {
+        let columns = self.look.columns(self.found).await?;
+        let reading = Reading::of(self, &columns);
+        let mut inquiry = self.connection().await?;
+        let mut writing = self.connection().await?;
+        let mut after: Option<Vec<Value>> = None;
+        loop {
+            self.go_on()?;
+            let begun = self.look.runtime.now();
+            let rows = inquiry.rows(&reading.batch(after.as_deref())).await?;
+            let stale = reading.stale(&rows).map_err(|error| self.about(&error))?;
+            for some in stale.chunks(WRITTEN) {
+                let written = self.write(&mut writing, &reading, some).await?;
+                self.progress.written.fetch_add(written as u64, Ordering::Relaxed);
+            }
+            self.progress.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            let Some(last) = rows.last().filter(|_| rows.len() == BATCH) else { return Ok(()) };
+            after = Some(reading.key(last).to_vec());
+            if !stale.is_empty() {
+                // Clients come first: half of the time is theirs alone.
+                let taken = self.look.runtime.now().saturating_duration_since(begun);
+                self.look.runtime.sleep(taken).await;
+            }
+        }
+    }
+
+    /// Brings rows in step that are locked for it, by their keys; how many were not by then.
+    async fn write(
+        &self,
+        inquiry: &mut Inquiry,
+        reading: &Reading<'_>,
+        keys: &[Vec<Value>],
+    ) -> Result<usize> {
+        loop {
+            self.go_on()?;
+            let outcome = async {
+                inquiry.rows("BEGIN").await?;
+                let rows = inquiry.rows(&reading.locked(keys)).await?;
+                let (statement, count) =
+                    reading.update(&rows).map_err(|error| self.about(&error))?;
+                if let Some(statement) = statement {
+                    inquiry.rows(&statement).await?;
+                }
+                inquiry.rows("COMMIT").await?;
+                Ok(count)
+            };
+            match outcome.await {
+                Err(error) if self.words.is_busy(&error) => {
+                    self.look.runtime.sleep(PAUSE).await;
+                    // With it goes the transaction.
+                    *inquiry = self.connection().await?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn about(&self, error: &Error) -> Error {
+        self.refused(&error.to_string())
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        refused(&format!("{}.{}", self.found.unit, self.found.table), why)
+    }
+}
+
+/// How the rows of one actual table are read and written.
+struct Reading<'n> {
+    refill: &'n dyn Refill,
+    dialect: &'n dyn Dialect,
+    table: String,
+    /// Quoted.
+    keys: Vec<String>,
+    /// What a refill takes, quoted.
+    cells: Vec<String>,
+    /// `, c = c` of columns that would change with the row.
+    kept: String,
+}
+
+impl<'n> Reading<'n> {
+    fn of(node: &Node<'n>, columns: &[TableColumn]) -> Self {
+        let dialect = &*node.look.database.dialect;
+        let keys = columns.iter().filter(|column| column.primary_key);
+        let kept = columns.iter().filter(|column| node.words.is_moved(column));
+        let kept = kept.map(|column| {
+            let name = dialect.quote(&column.name);
+            format!(", {name} = {name}")
+        });
+        Self {
+            refill: node.refill,
+            dialect,
+            table: node.name(),
+            keys: keys.map(|column| dialect.quote(&column.name)).collect(),
+            cells: node.refill.columns().iter().map(|own| dialect.quote(&own.name)).collect(),
+            kept: kept.collect(),
+        }
+    }
+
+    fn select(&self, condition: &str) -> String {
+        let columns = [&self.keys[..], &self.cells[..]].concat().join(", ");
+        format!("SELECT {columns} FROM {}{condition}", self.table)
+    }
+
+    /// The next rows behind a key, in its order.
+    fn batch(&self, after: Option<&[Value]>) -> String {
+        let behind = after.map(|after| format!(" WHERE {}", self.behind(after)));
+        let behind = behind.unwrap_or_default();
+        self.select(&format!("{behind} ORDER BY {} LIMIT {BATCH}", self.keys.join(", ")))
+    }
+
+    /// `a > 1 OR a = 1 AND b > 2`, with `a >= 1` in front, by which servers find the place.
+    fn behind(&self, after: &[Value]) -> String {
+        let mut equal = String::new();
+        let mut any = Vec::new();
+        for (name, value) in self.keys.iter().zip(after) {
+            let literal = self.dialect.literal(value);
+            any.push(format!("{equal}{name} > {literal}"));
+            equal = format!("{equal}{name} = {literal} AND ");
+        }
+        match (&any[..], self.keys.first().zip(after.first())) {
+            ([_, _, ..], Some((name, value))) => {
+                format!("{name} >= {} AND ({})", self.dialect.literal(value), any.join(" OR "))
+            }
+            _ => any.join(" OR "),
+        }
+    }
+
+    fn key<'r>(&self, row: &'r [Value]) -> &'r [Value] {
+        row.get(..self.keys.len()).unwrap_or_default()
+    }
+
+    fn of_refill<'r>(&self, row: &'r [Value]) -> &'r [Value] {
+        row.get(self.keys.len()..).unwrap_or_default()
+    }
+
+    /// The keys of rows that are not in step.
+    fn stale(&self, rows: &[Vec<Value>]) -> Result<Vec<Vec<Value>>> {
+        let mut stale = Vec::new();
+        for row in rows {
+            if self.refill.row(self.of_refill(row))?.is_some() {
+                stale.push(self.key(row).to_vec());
+            }
+        }
+        Ok(stale)
+    }
+
+    fn is(&self, key: &[Value]) -> String {
+        let parts = self.keys.iter().zip(key);
+        let parts = parts.map(|(name, value)| format!("{name} = {}", self.dialect.literal(value)));
+        parts.collect::<Vec<_>>().join(" AND ")
+    }
+
+    fn locked(&self, keys: &[Vec<Value>]) -> String {
+        let any: Vec<String> = keys.iter().map(|key| self.is(key)).collect();
+        self.select(&format!(" WHERE {} FOR UPDATE", any.join(" OR ")))
+    }
+
+    /// One statement that brings these rows in step, and how many were not.
+    fn update(&self, rows: &[Vec<Value>]) -> Result<(Option<String>, usize)> {
+        let mut wanted: Vec<(&[Value], Vec<Value>)> = Vec::new();
+        for row in rows {
+            if let Some(cells) = self.refill.row(self.of_refill(row))? {
+                wanted.push((self.key(row), cells));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok((None, 0));
+        }
+        let columns = self.refill.columns().iter().enumerate().filter(|(_, own)| own.is_written);
+        let set = columns.map(|(at, _)| {
+            let name = self.cells.get(at).map_or("", String::as_str);
+            let case = wanted.iter().map(|(key, cells)| {
+                let value = cells.get(at).unwrap_or(&Value::Null);
+                format!(" WHEN {} THEN {}", self.is(key), self.dialect.literal(value))
+            });
+            format!("{name} = CASE{} ELSE {name} END", case.collect::<String>())
+        });
+        let set = set.collect::<Vec<_>>().join(", ");
+        let any: Vec<String> = wanted.iter().map(|(key, _)| self.is(key)).collect();
+        let (table, kept) = (&self.table, &self.kept);
+        let statement = format!("UPDATE {table} SET {set}{kept} WHERE {}", any.join(" OR "));
+        Ok((Some(statement), wanted.len()))
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Bytes(octets) => Some(String::from_utf8_lossy(octets).into_owned()),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Decimal(_) => None,
+    }
+}
+
+fn refused(what: &str, why: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!("`{what}` cannot be stored otherwise: {why}"),
+        "see docs/features/encrypt.md",
+    )
+}
