@@ -13,7 +13,7 @@ use pando_sql::Fold;
 
 use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part, Purpose};
-use crate::encryptor::{Encryptor, Like, encryptor};
+use crate::encryptor::{Encryptor, Like, Stores, encryptor};
 use crate::turns::{Asked, Pattern, Shown, Stored};
 
 /// All encrypted columns.
@@ -153,6 +153,10 @@ impl Maker<'_> {
         let abilities = makes.abilities();
         let (can, what) = match purpose {
             Purpose::Value => (abilities.decrypts, "decrypt"),
+            Purpose::Equality if makes.stores() == Stores::Characters => (
+                false,
+                "stand beside another: what it stores is compared by the column's collation",
+            ),
             Purpose::Equality => (abilities.equal, "give equal texts for equal values"),
             Purpose::Like => (abilities.like != Like::Never, "digest patterns of LIKE"),
         };
