@@ -45,7 +45,7 @@ impl Condition {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn compile(text: &str, variables: &[Variable]) -> Result<Self, Error> {
-        let (expr, used) = compiled(text, variables, Type::Bool)?;
+        let (expr, used, _) = compiled(text, variables, &[Type::Bool])?;
         Ok(Self { expr, used })
     }
 
@@ -64,10 +64,12 @@ impl Condition {
     }
 }
 
-/// A compiled expression that gives a text.
+/// A compiled expression that gives a text, or a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
     expr: Expr,
+    used: Vec<usize>,
+    of: Type,
 }
 
 impl Formula {
@@ -76,26 +78,62 @@ impl Formula {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn compile(text: &str, variables: &[Variable]) -> Result<Self, Error> {
-        compiled(text, variables, Type::Text).map(|(expr, _)| Self { expr })
+        Self::of(text, variables, &[Type::Text])
+    }
+
+    /// The same of one that is known to give a text or a number.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn compile_either(text: &str, variables: &[Variable]) -> Result<Self, Error> {
+        Self::of(text, variables, &[Type::Text, Type::Number])
+    }
+
+    fn of(text: &str, variables: &[Variable], wanted: &[Type]) -> Result<Self, Error> {
+        compiled(text, variables, wanted).map(|(expr, used, of)| Self { expr, used, of })
+    }
+
+    /// Which of the variables are used, by position, ascending.
+    pub fn used(&self) -> &[usize] {
+        &self.used
     }
 
     /// The text with these values, one per variable, of its type.
     ///
     /// # Errors
-    /// What cannot be computed with them, and where.
+    /// What cannot be computed with them, and where; and where it gives a number.
     pub fn text(&self, values: &[Datum<'_>]) -> Result<String, Error> {
-        let mut scope = Scope { slots: values, arithmetic: Arithmetic::Exact, locals: Vec::new() };
-        match evaluate(&self.expr, &mut scope)? {
+        match self.value(values)? {
             Datum::Text(text) => Ok(text.into_owned()),
             Datum::Null | Datum::Bool(_) | Datum::Int(..) | Datum::Decimal(_) | Datum::List(_) => {
                 Err(Error::new(self.expr.at, "it gives no text"))
             }
         }
     }
+
+    /// The text or number with these values, one per variable, of its type.
+    ///
+    /// # Errors
+    /// What cannot be computed with them, and where.
+    pub fn value(&self, values: &[Datum<'_>]) -> Result<Datum<'static>, Error> {
+        let mut scope = Scope { slots: values, arithmetic: Arithmetic::Exact, locals: Vec::new() };
+        match (evaluate(&self.expr, &mut scope)?, self.of) {
+            (found @ Datum::Text(_), Type::Text)
+            | (found @ (Datum::Int(..) | Datum::Decimal(_)), Type::Number) => {
+                Ok(found.into_static())
+            }
+            (_, of) => Err(Error::new(self.expr.at, format!("it does not give {}", of.named()))),
+        }
+    }
 }
 
-/// Reads an expression that gives a value of this type, and tells which variables it uses, ascending.
-fn compiled(text: &str, variables: &[Variable], wanted: Type) -> Result<(Expr, Vec<usize>), Error> {
+/// Reads an expression that gives a value of one of these types, and tells which variables it uses, ascending, and of
+/// which type it is.
+fn compiled(
+    text: &str,
+    variables: &[Variable],
+    wanted: &[Type],
+) -> Result<(Expr, Vec<usize>, Type), Error> {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() > LONGEST {
         return Err(Error::new(0, format!("it is longer than {LONGEST} characters")));
@@ -107,17 +145,18 @@ fn compiled(text: &str, variables: &[Variable], wanted: Type) -> Result<(Expr, V
     let names: Vec<String> = variables.iter().map(|own| own.name.to_owned()).collect();
     let expr = parser::parse(inner.0, inner.1, &names)?;
     let mut checker = Checker { variables, used: Vec::new() };
-    match checker.of(&expr)? {
-        Some(found) if found == wanted => {}
-        Some(other) => return Err(wrong(&expr, wanted, other)),
-        None => {
-            let what = if wanted == Type::Bool { "true or false" } else { "a text" };
-            return Err(Error::new(expr.at, format!("it is not known to be {what}")));
+    let names = || wanted.iter().map(|of| of.named()).collect::<Vec<_>>().join(" or ");
+    let of = match checker.of(&expr)? {
+        Some(found) if wanted.contains(&found) => found,
+        Some(other) => {
+            let message = format!("expected {}, found {}", names(), other.named());
+            return Err(Error::new(expr.at, message));
         }
-    }
+        None => return Err(Error::new(expr.at, format!("it is not known to be {}", names()))),
+    };
     checker.used.sort_unstable();
     checker.used.dedup();
-    Ok((expr, checker.used))
+    Ok((expr, checker.used, of))
 }
 
 /// The types of an expression's parts; `None` where only its value shows it.

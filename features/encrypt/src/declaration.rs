@@ -7,6 +7,7 @@ use pando_sql::{Fold, Span, Syntax, Token};
 
 use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part, Purpose};
+use crate::encryptor::Stores;
 use crate::write::Writer;
 
 /// A character of a text takes up to four octets.
@@ -218,7 +219,7 @@ impl Declaration {
 }
 
 /// A stored column's type that is wide enough for values of up to so many octets. Cipher text and digests are ASCII;
-/// digests for LIKE are characters.
+/// digests for LIKE are characters, and so is what people's own encryptors store.
 pub(crate) fn kind(part: &Part, octets: Option<usize>, fold: Fold) -> String {
     let is_like = part.purpose == Purpose::Like;
     let bound = match octets {
@@ -233,7 +234,7 @@ pub(crate) fn kind(part: &Part, octets: Option<usize>, fold: Fold) -> String {
         None if fold == Fold::Keep => "LONGTEXT".to_owned(),
         None => "TEXT".to_owned(),
     };
-    match (fold, is_like) {
+    match (fold, is_like || part.makes.stores() == Stores::Characters) {
         (Fold::Lower, _) => kind,
         (Fold::Keep, true) => format!("{kind} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"),
         (Fold::Keep, false) => format!("{kind} CHARACTER SET ascii COLLATE ascii_bin"),

@@ -3,6 +3,7 @@
 
 mod canonical;
 mod cast;
+mod collation;
 mod column;
 mod declaration;
 mod define;
@@ -62,6 +63,7 @@ impl Encrypt {
         told: impl Iterator<Item = &'a Use> + Clone,
     ) -> Result<()> {
         places::check(&self.rule, told.clone(), &uses.stars)?;
+        collation::check(&self.rule, ctx, told.clone(), &uses.stars)?;
         for one in told {
             cast::check(one, places::found(&self.rule, &one.of)?, &stmt.text, self.rule.fold)?;
         }

@@ -12,7 +12,7 @@ use pando_sql::Fold;
 
 use crate::canonical::Declared;
 use crate::column::{EncryptedColumn, Part, Purpose};
-use crate::encryptor::{Encryptor, Like, Plain, encryptor};
+use crate::encryptor::{Encryptor, Like, Plain, Stores, encryptor};
 use crate::storage;
 use crate::turns::{AsIs, Asked, Pattern, Shown, Stored};
 
@@ -217,6 +217,10 @@ impl Maker<'_> {
         let abilities = makes.abilities();
         let (can, what) = match purpose {
             Purpose::Value => (abilities.decrypts, "decrypt"),
+            Purpose::Equality if makes.stores() == Stores::Characters => (
+                false,
+                "stand beside another: what it stores is compared by the column's collation",
+            ),
             Purpose::Equality => (abilities.equal, "give equal texts for equal values"),
             Purpose::Like => (abilities.like != Like::Never, "digest patterns of LIKE"),
             Purpose::Plain => (true, ""),

@@ -26,6 +26,12 @@ rules:
         mail:
           cipher: {name: mail_cipher, encryptorName: sm4}
           likeQuery: {name: mail_like, encryptorName: more}
+    t_own:
+      columns:
+        code: {cipher: {name: code_stored, encryptorName: own}}
+    t_old:
+      columns:
+        code: {cipher: {name: code_stored, encryptorName: own}}
     t_copy:
       columns:
         note: {cipher: {name: note_stored, encryptorName: aes}}
@@ -38,6 +44,7 @@ rules:
     t_plain: {stage: ROWS, queryWithCipherColumn: false, columns: {note: *moving}}
     t_cipher: {stage: IN_STEP, columns: {note: *moving}}
   encryptors:
+    own: {type: EXPRESSION, props: {encrypt: \"'v1' + value.reverse()\", decrypt: value.substring(2).reverse(), added-characters: 2}}
     aes: {type: AES, props: {aes-key-value: 123456abc}}
     md5: {type: MD5}
     like: {type: CHAR_DIGEST_LIKE, props: {approximate: true}}
@@ -48,11 +55,17 @@ rules:
 fn columns(table: &str) -> Vec<TableColumn> {
     let names: &[&str] = match table {
         "t_user" => &["id", "phone", "note", "mail", "name"],
+        "t_own" | "t_old" => &["id", "code"],
         "t_copy" | "t_waiting" | "t_plain" | "t_cipher" => &["id", "note", "name"],
         "t_typed" => &["id", "balance", "born", "visits"],
         _ => &["id", "name"],
     };
-    names.iter().map(|name| table_column(name, Kind::Text)).collect()
+    let mut all: Vec<TableColumn> =
+        names.iter().map(|name| table_column(name, Kind::Text)).collect();
+    for own in all.iter_mut().filter(|_| table == "t_old") {
+        own.collation = "utf8mb4_general_ci".to_owned();
+    }
+    all
 }
 
 fn scene(_: &[&str]) -> Scene {
@@ -111,6 +124,11 @@ fn rules_that_cannot_be_right_are_told() {
         ("    t_copy:", "    T_User:", "table `T_User` is named twice"),
         ("plain: note", "plain: clear", "column `note` in the plain is to be called so, too"),
         ("stage: ROWS", "stage: DONE", "WAITING, COLUMNS, ROWS, IN_STEP"),
+        (
+            "{name: phone_hash, encryptorName: md5}",
+            "{name: phone_hash, encryptorName: own}",
+            "cannot stand beside another",
+        ),
         ("{type: MD5}", "{type: MD6}", "encryptor type `MD6` does not exist"),
         ("encryptorName: sm4", "encryptorName: sm5", "sm5"),
     ] {

@@ -8,6 +8,7 @@ use pando_kernel::session::TransactionState;
 use pando_kernel::states::Primary;
 use pando_sql::ast::Statement;
 
+use crate::algorithm::Asked;
 use crate::read::{asks_primary, may_define, only_reads};
 use crate::rule::{Group, Rule};
 
@@ -86,7 +87,19 @@ fn balanced(group: &Group, ctx: &Context<'_>) -> Result<UnitName> {
             &unbroken
         }
     };
-    let at = group.balancer.choose(able, ctx.session.ticket, ctx.source);
+    let at = group.balancer.choose(&Asked {
+        group: &group.name,
+        reads: &group.reads,
+        among: able,
+        primary: match &group.primary {
+            Primary::Unit(unit) => unit,
+            Primary::Nobody { .. } => "",
+        },
+        user: &ctx.session.facts.user,
+        in_transaction: ctx.session.transaction != TransactionState::Idle,
+        ticket: ctx.session.ticket,
+        source: ctx.source,
+    })?;
     match at.and_then(|at| group.reads.get(at)) {
         Some(read) => Ok(read.clone()),
         None => write_unit(group, ctx),

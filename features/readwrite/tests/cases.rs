@@ -28,10 +28,14 @@ fn group(transactional_read: TransactionalRead, load_balancer: Option<&str>) -> 
 
 fn section(groups: Vec<(&str, Group)>) -> ReadwriteSplitting {
     let weights = Algorithm::nowhere("WEIGHT", [("r0", "0"), ("r1", "1")]);
+    let text = "in_transaction ? primary : 'r1' in units ? 'r1' : units[ticket % units.size()]";
+    let expression = Algorithm::nowhere("EXPRESSION", [("expression", text)]);
     ReadwriteSplitting {
         at: At::default(),
         groups: groups.into_iter().map(|(own, group)| (name(own), group)).collect(),
-        load_balancers: [(name("lb"), weights)].into_iter().collect(),
+        load_balancers: [(name("weights"), weights), (name("expression"), expression)]
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -54,7 +58,7 @@ fn room(state: &[&str]) -> Arc<dyn Feature> {
     } else {
         TransactionalRead::Primary
     };
-    let balancer = state.contains(&"weights").then_some("lb");
+    let balancer = ["weights", "expression"].into_iter().find(|own| state.contains(own));
     built(section(vec![("rw", group(transactional, balancer))]), &states(state)).unwrap()
 }
 
@@ -121,7 +125,7 @@ fn a_unit_named_twice_is_refused() {
 
 #[test]
 fn weights_that_do_not_fit_the_group_are_refused() {
-    let mut wrong = group(TransactionalRead::Primary, Some("lb"));
+    let mut wrong = group(TransactionalRead::Primary, Some("weights"));
     wrong.read = vec![name("r0")];
     refused(section(vec![("rw", wrong)]), "weight for `r1`");
 }

@@ -1,9 +1,13 @@
 //! Shadow algorithms: which values mark a row of a load test, and for which statements.
 
+use std::sync::Arc;
+
 use bigdecimal::BigDecimal;
 use pando_config::{Algorithm, Placed, Problem};
 use pando_kernel::{AlgorithmKind, AlgorithmSort, Value};
 use regex::Regex;
+
+use crate::expression::Expression;
 
 /// What an algorithm looks at.
 #[derive(Debug)]
@@ -37,9 +41,12 @@ enum Matcher {
     Value(String, Option<BigDecimal>),
     /// The whole text.
     Pattern(Regex),
+    /// What an expression says of it.
+    Expression(Arc<Expression>),
 }
 
-const KINDS: [(&str, &str); 3] = [
+const KINDS: [(&str, &str); 4] = [
+    ("EXPRESSION", "values of a column for which an inline expression over `value` is true"),
     ("VALUE_MATCH", "a value of a column, for one of INSERT, UPDATE, DELETE and SELECT"),
     ("REGEX_MATCH", "values of a column that a regular expression matches as a whole"),
     ("SQL_HINT", "the hint `SHADOW=true` in a comment"),
@@ -71,6 +78,12 @@ pub(crate) fn algorithm(algorithm: &Algorithm) -> Result<Marks, Problem> {
             check(algorithm, &["operation", "column", "regex"])?;
             Matcher::Pattern(pattern(required(algorithm, "regex")?)?)
         }
+        "EXPRESSION" => {
+            check(algorithm, &["operation", "column", "expression", "value-type"])?;
+            let text = required(algorithm, "expression")?;
+            let of = algorithm.props.get("value-type");
+            Matcher::Expression(Arc::new(Expression::new(text, of)?))
+        }
         _ => {
             let names = KINDS.map(|(name, _)| format!("`{name}`")).join(", ");
             let message =
@@ -84,20 +97,34 @@ pub(crate) fn algorithm(algorithm: &Algorithm) -> Result<Marks, Problem> {
 }
 
 impl Test {
-    /// Whether the value marks a row; NULL marks none.
-    pub(crate) fn marks(&self, value: &Value) -> bool {
+    /// Whether the value marks a row; NULL marks none. `None` where that cannot be computed of it.
+    pub(crate) fn marks(&self, value: &Value) -> Option<bool> {
         match &self.matcher {
-            Matcher::Value(text, number) => match (number, of_number(value)) {
+            Matcher::Value(text, number) => Some(match (number, of_number(value)) {
                 (Some(number), Some(own)) => *number == own,
                 _ => texts(value).iter().any(|own| own == text),
-            },
-            Matcher::Pattern(pattern) => texts(value).iter().any(|own| pattern.is_match(own)),
+            }),
+            Matcher::Pattern(pattern) => Some(texts(value).iter().any(|own| pattern.is_match(own))),
+            Matcher::Expression(expression) => expression.marks(value),
         }
     }
 }
 
+/// Whether one of several tests marks a row; `None` where none does, and one cannot tell.
+pub(crate) fn any_marks(told: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut is_told = true;
+    for one in told {
+        match one {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => is_told = false,
+        }
+    }
+    is_told.then_some(false)
+}
+
 /// The number that a value of a numeric type is. Texts stay texts: `01` and `1` are two names.
-fn of_number(value: &Value) -> Option<BigDecimal> {
+pub(crate) fn of_number(value: &Value) -> Option<BigDecimal> {
     match value {
         Value::Int(n) => Some((*n).into()),
         Value::UInt(n) => Some((*n).into()),
@@ -108,7 +135,7 @@ fn of_number(value: &Value) -> Option<BigDecimal> {
 }
 
 /// The texts that a value is written as; of truth values those that servers give.
-fn texts(value: &Value) -> Vec<String> {
+pub(crate) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::Null => Vec::new(),
         Value::Bool(true) => vec!["true".to_owned(), "1".to_owned()],
@@ -167,7 +194,7 @@ mod tests {
     fn check(kind: &str, property: (&str, &str), value: Value) -> bool {
         let props = [("operation", "insert"), ("column", "c"), property];
         match algorithm(&Algorithm::nowhere(kind, props)) {
-            Ok(Marks::Column(_, test)) => test.marks(&value),
+            Ok(Marks::Column(_, test)) => test.marks(&value).unwrap(),
             other => panic!("{other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::algorithm::Operation;
+use crate::algorithm::{Operation, any_marks};
 use crate::rule::Table;
 use crate::values::{Constant, Read, Reading, Source};
 
@@ -36,6 +36,8 @@ pub(crate) enum Meant {
     Nothing,
     /// A server computes what would say it.
     Computed,
+    /// A test of its values cannot be computed.
+    Untold,
     /// Its parameters are not bound yet.
     Unbound,
 }
@@ -52,7 +54,7 @@ impl Clause {
                 values.iter().map(|(at, list)| self.list(*at, list, read)).collect()
             }
         };
-        for first in [Meant::Shadow, Meant::Both, Meant::Computed, Meant::Unbound] {
+        for first in [Meant::Shadow, Meant::Both, Meant::Computed, Meant::Untold, Meant::Unbound] {
             if all.contains(&first) {
                 return first;
             }
@@ -79,8 +81,7 @@ impl Clause {
             Source::Constant(constant) => match read(constant) {
                 Reading::Unbound => Meant::Unbound,
                 Reading::Computed => Meant::Computed,
-                Reading::Value(value) if self.marks(column, &value) => Meant::Shadow,
-                Reading::Value(_) => Meant::Production,
+                Reading::Value(value) => self.one(column, &value),
             },
             Source::Computed => Meant::Computed,
         }
@@ -98,10 +99,10 @@ impl Clause {
             if value.is_null() {
                 continue;
             }
-            let own = match self.marks(column, &value) {
-                true => Meant::Shadow,
-                false => Meant::Production,
-            };
+            let own = self.one(column, &value);
+            if own == Meant::Untold {
+                return own;
+            }
             if meant != Meant::Nothing && meant != own {
                 return Meant::Both;
             }
@@ -110,9 +111,15 @@ impl Clause {
         meant
     }
 
-    fn marks(&self, column: usize, value: &pando_kernel::Value) -> bool {
+    /// What one value says.
+    fn one(&self, column: usize, value: &pando_kernel::Value) -> Meant {
         let column = self.table.columns.get(column);
-        let mut tests = column.into_iter().flat_map(|column| &column.tests);
-        tests.any(|test| test.operation == self.operation && test.marks(value))
+        let tests = column.into_iter().flat_map(|column| &column.tests);
+        let own = tests.filter(|test| test.operation == self.operation);
+        match any_marks(own.map(|test| test.marks(value))) {
+            Some(true) => Meant::Shadow,
+            Some(false) => Meant::Production,
+            None => Meant::Untold,
+        }
     }
 }

@@ -8,6 +8,7 @@ use pando_kernel::session::TransactionState;
 use pando_sql::ast::{DefineAction, Kind, Statement};
 use pando_sql::visit;
 
+use crate::algorithm::any_marks;
 use crate::clause::Meant;
 use crate::define;
 use crate::evidence::{Evidence, evidence};
@@ -107,7 +108,8 @@ pub(crate) fn decided(
             Meant::Computed if hint != Hint::Production => {
                 return Err(computed(&clause.table.name));
             }
-            Meant::Computed | Meant::Nothing | Meant::Unbound => {}
+            Meant::Untold if hint != Hint::Production => return Err(untold(&clause.table.name)),
+            Meant::Computed | Meant::Untold | Meant::Nothing | Meant::Unbound => {}
         }
     }
     if let Some(table) = evidence.unseen.as_ref().filter(|_| hint != Hint::Production) {
@@ -160,10 +162,10 @@ pub(crate) fn in_transaction(
 pub(crate) fn kept(evidence: &Evidence, environment: Environment, read: Read<'_>) -> Result<()> {
     for assigned in &evidence.assigned {
         let Some(column) = assigned.table.columns.get(assigned.column) else { continue };
-        let marks = |value: &Value| column.tests.iter().any(|test| test.marks(value));
+        let marks = |value: &Value| any_marks(column.tests.iter().map(|test| test.marks(value)));
         let stays = match &assigned.value {
             Source::Constant(constant) => match read(constant) {
-                Reading::Value(value) => marks(&value) == (environment == Environment::Shadow),
+                Reading::Value(value) => marks(&value) == Some(environment == Environment::Shadow),
                 Reading::Unbound => true,
                 Reading::Computed => false,
             },
@@ -211,6 +213,15 @@ fn both(table: &str) -> Error {
 fn computed(table: &str) -> Error {
     refused(
         format!("whether its rows for `{table}` are shadows shows only when it runs"),
+        "say so by the hint `SHADOW=true`, or that none of them is by `SHADOW=false`",
+    )
+}
+
+fn untold(table: &str) -> Error {
+    refused(
+        format!(
+            "whether its rows for `{table}` are shadows cannot be computed of a value of theirs"
+        ),
         "say so by the hint `SHADOW=true`, or that none of them is by `SHADOW=false`",
     )
 }

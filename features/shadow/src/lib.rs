@@ -8,6 +8,7 @@ mod condition;
 mod decision;
 mod define;
 mod evidence;
+mod expression;
 mod itself;
 mod route;
 mod rule;

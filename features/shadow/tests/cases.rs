@@ -20,6 +20,7 @@ const TABLES: &str = "
     t_order: {dataSourceNames: [sd, sd_1], shadowAlgorithmNames: [i, u, d, s]}
     t_item: {dataSourceNames: [sd], shadowAlgorithmNames: [i, s, mail]}
     t_hint: {dataSourceNames: [sd, sd_1], shadowAlgorithmNames: [hint]}
+    t_range: {dataSourceNames: [sd], shadowAlgorithmNames: [ei, eu, es, em]}
     t_both: {dataSourceNames: [sd], shadowAlgorithmNames: [hint, i, s]}
   shadowAlgorithms:
     i: {type: VALUE_MATCH, props: {operation: insert, column: user_id, value: '13'}}
@@ -27,6 +28,10 @@ const TABLES: &str = "
     d: {type: VALUE_MATCH, props: {operation: delete, column: user_id, value: '13'}}
     s: {type: VALUE_MATCH, props: {operation: select, column: user_id, value: '13'}}
     mail: {type: REGEX_MATCH, props: {operation: select, column: mail, regex: 'test.*'}}
+    ei: {type: EXPRESSION, props: {operation: insert, column: user_id, expression: 'value >= 9000', value-type: number}}
+    eu: {type: EXPRESSION, props: {operation: update, column: user_id, expression: 'value >= 9000', value-type: number}}
+    es: {type: EXPRESSION, props: {operation: select, column: user_id, expression: '10 / (value - 7) < 0 || value >= 9000', value-type: number}}
+    em: {type: EXPRESSION, props: {operation: insert, column: mail, expression: \"value.endsWith('@test')\"}}
     hint: {type: SQL_HINT}
 ";
 

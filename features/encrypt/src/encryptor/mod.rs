@@ -2,6 +2,7 @@
 
 mod aes;
 mod digest;
+mod expression;
 mod gcm_siv;
 mod hex;
 mod keys;
@@ -44,6 +45,20 @@ pub(crate) trait Encryptor: Send + Sync + Debug {
 
     /// What it is good for.
     fn abilities(&self) -> Abilities;
+
+    /// Of what its texts are.
+    fn stores(&self) -> Stores {
+        Stores::Ascii
+    }
+}
+
+/// What stored texts are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// Cipher text and digests.
+    Ascii,
+    /// Any characters.
+    Characters,
 }
 
 /// What can be done with what an encryptor gives.
@@ -77,6 +92,7 @@ pub(crate) fn encryptor(algorithm: &Algorithm) -> Result<Arc<dyn Encryptor>, Pro
     Ok(match kind.to_uppercase().as_str() {
         "AES" => Arc::new(aes::Aes::new(algorithm)?),
         "AES_GCM_SIV" => Arc::new(gcm_siv::GcmSiv::new(algorithm)?),
+        "EXPRESSION" => Arc::new(expression::Expression::new(algorithm)?),
         "RC4" => Arc::new(rc4::Rc4::new(algorithm)?),
         "SM4" => Arc::new(sm4::Sm4::new(algorithm)?),
         "MD5" => Arc::new(digest::Digest::md5(algorithm)?),
@@ -91,7 +107,7 @@ pub(crate) fn encryptor(algorithm: &Algorithm) -> Result<Arc<dyn Encryptor>, Pro
     })
 }
 
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 9] = [
     ("AES", "AES-128 in ECB mode, byte for byte as ShardingSphere stores it"),
     ("AES_GCM_SIV", "AES-256-GCM-SIV with keys that can be changed"),
     ("RC4", "reads what was stored before; weak"),
@@ -100,6 +116,10 @@ const KINDS: [(&str, &str); 8] = [
     ("SM3", "a digest with salt, for assisted query columns"),
     ("HMAC_SHA256", "a digest that only who has the key can make, for assisted query columns"),
     ("CHAR_DIGEST_LIKE", "a digest of each character, for LIKE query columns"),
+    (
+        "EXPRESSION",
+        "two inline expressions over `value`, there and back; hides only what they hide",
+    ),
 ];
 
 /// The encryptors there are.

@@ -44,3 +44,18 @@ pub(super) fn number(algorithm: &Algorithm, name: &str, otherwise: i32) -> Resul
         value.at.problem(format!("`{name}` of `{kind}` is a whole number, not `{}`", value.value))
     })
 }
+
+/// `added-characters`: by how many characters what is stored may be longer than its value has octets; 0 where it is not
+/// given.
+///
+/// # Errors
+/// For what is no whole number of at least 0, or more than any column has.
+pub(super) fn added(algorithm: &Algorithm) -> Result<usize, Problem> {
+    let Some(value) = algorithm.props.get("added-characters") else { return Ok(0) };
+    let number = value.trim().parse().ok().filter(|number| *number <= 65_535);
+    number.ok_or_else(|| {
+        let message =
+            format!("`added-characters` is a whole number up to 65535, not `{}`", value.value);
+        value.at.problem(message)
+    })
+}

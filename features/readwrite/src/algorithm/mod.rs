@@ -1,6 +1,7 @@
 //! Load balancers: which of a group's read units answers. One algorithm per file.
 
 mod balancer;
+mod expression;
 mod random;
 mod round_robin;
 mod weight;
@@ -8,7 +9,7 @@ mod weight;
 use pando_config::{Algorithm, Placed, Problem};
 use pando_kernel::{AlgorithmKind, AlgorithmSort};
 
-pub(crate) use balancer::Balancer;
+pub(crate) use balancer::{Asked, Balancer};
 
 /// The balancer an `algorithm` section asks for, for a group that reads from `reads`.
 ///
@@ -22,9 +23,10 @@ pub(crate) fn balancer(
     match kind.to_uppercase().as_str() {
         "ROUND_ROBIN" => plain(algorithm, Box::new(round_robin::RoundRobin)),
         "RANDOM" => plain(algorithm, Box::new(random::Random)),
+        "EXPRESSION" => Ok(Box::new(expression::Expression::new(algorithm)?)),
         "WEIGHT" => Ok(Box::new(weight::Weight::new(algorithm, reads)?)),
         _ => Err(kind.at.problem(format!(
-            "load balancer type `{}` does not exist; use `ROUND_ROBIN`, `RANDOM` or `WEIGHT`",
+            "load balancer type `{}` does not exist; use `ROUND_ROBIN`, `RANDOM`, `WEIGHT` or `EXPRESSION`",
             kind.value
         ))),
     }
@@ -36,6 +38,7 @@ pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
         ("ROUND_ROBIN", "each replica in turn"),
         ("RANDOM", "any replica"),
         ("WEIGHT", "any replica, by its weight"),
+        ("EXPRESSION", "the replica that an inline expression names"),
     ];
     let sort = AlgorithmSort::LoadBalancer;
     all.map(|(name, description)| AlgorithmKind { sort, name, description }).to_vec()
@@ -60,6 +63,7 @@ fn unknown(key: &Placed<String>, kind: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use pando_kernel::feature::Source;
+    use pando_kernel::route::UnitName;
 
     use super::*;
 
@@ -81,11 +85,28 @@ mod tests {
 
     const READS: [&str; 3] = ["r0", "r1", "r2"];
 
+    /// Of the group `rw`, asked by `report` outside of transactions.
+    fn chosen(
+        balancer: &dyn Balancer,
+        among: &[usize],
+        ticket: u64,
+        source: &dyn Source,
+    ) -> Result<Option<usize>, String> {
+        let reads = READS.map(UnitName::from);
+        let (group, primary, user) = ("rw", "w", "report");
+        let in_transaction = false;
+        let asked =
+            Asked { group, reads: &reads, among, primary, user, in_transaction, ticket, source };
+        balancer.choose(&asked).map_err(|error| error.to_string())
+    }
+
     fn check(kind: &str, list: &[(&str, &str)], draws: &[(u64, u64)], expected: &[usize]) {
         let balancer = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
         let chosen: Vec<usize> = draws
             .iter()
-            .filter_map(|(ticket, random)| balancer.choose(&[0, 1, 2], *ticket, &Fixed(*random)))
+            .filter_map(|(ticket, random)| {
+                chosen(&*balancer, &[0, 1, 2], *ticket, &Fixed(*random)).unwrap()
+            })
             .collect();
         assert_eq!(chosen, expected, "{kind}");
     }
@@ -125,12 +146,39 @@ mod tests {
         let weights: &[(&str, &str)] = &[("r0", "1"), ("r1", "0"), ("r2", "1")];
         for (kind, list) in [("ROUND_ROBIN", &[][..]), ("RANDOM", &[]), ("WEIGHT", weights)] {
             let made = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
-            let chosen = |among: &[usize]| made.choose(among, 1, &Fixed(u64::MAX));
+            let chosen = |among: &[usize]| chosen(&*made, among, 1, &Fixed(u64::MAX)).unwrap();
             assert_eq!(chosen(&[0, 2]), Some(2), "{kind}");
             assert_eq!(chosen(&[0]), Some(0), "{kind}");
             assert_eq!(chosen(&[]), None, "{kind}");
             assert_eq!(chosen(&[1]), (kind != "WEIGHT").then_some(1), "{kind}");
         }
+    }
+
+    #[test]
+    fn an_expression_names_the_unit() {
+        let check = |text: &str, among: &[usize], expected: Result<Option<usize>, &str>| {
+            let config = Algorithm::nowhere("EXPRESSION", [("expression", text)]);
+            let made = balancer(&config, &READS).unwrap();
+            match (chosen(&*made, among, 4, &Fixed(0)), expected) {
+                (Err(found), Err(part)) => assert!(found.contains(part), "{text}: {found}"),
+                (found, expected) => assert_eq!(found, expected.map_err(str::to_owned), "{text}"),
+            }
+        };
+        let all = &[0, 1, 2];
+        check("units[ticket % units.size()]", all, Ok(Some(1)));
+        check("units[ticket % units.size()]", &[0, 2], Ok(Some(0)));
+        check("user == 'report' ? 'r2' : units.first()", all, Ok(Some(2)));
+        check("in_transaction ? primary : units.last()", all, Ok(Some(2)));
+        check("group == 'rw' ? primary : 'r0'", all, Ok(None));
+        check("'r2' in units ? 'r2' : units.first()", &[0, 1], Ok(Some(0)));
+        // Nobody takes reads: the primary answers.
+        check("units.first()", &[], Ok(None));
+        check("'r2'", &[0, 1], Err("`r2` is not available: the load balancer of `rw` chose it"));
+        check("'r9'", all, Err("`r9` is not available"));
+        check("units[7 + ticket]", all, Err("the load balancer of `rw` cannot choose"));
+        refused("EXPRESSION", &[("expression", "ticket")], "expected a text, found a number");
+        refused("EXPRESSION", &[], "needs the property `expression`");
+        refused("EXPRESSION", &[("expression", "primary"), ("r0", "1")], "no property `r0`");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Units in proportion to their weights.
 
 use pando_config::{Algorithm, Placed, Problem};
-use pando_kernel::feature::Source;
+use pando_kernel::error::Result;
 
-use super::Balancer;
+use super::{Asked, Balancer};
 
 /// One share per unit, in unit order.
 #[derive(Debug)]
@@ -35,11 +35,12 @@ impl Weight {
 }
 
 impl Balancer for Weight {
-    fn choose(&self, among: &[usize], _ticket: u64, source: &dyn Source) -> Option<usize> {
+    fn choose(&self, asked: &Asked<'_>) -> Result<Option<usize>> {
+        let among = asked.among;
         let share = |unit: &usize| self.shares.get(*unit).copied().unwrap_or_default();
         let total: f64 = among.iter().map(share).sum();
         let mut bytes = [0; 8];
-        source.random(&mut bytes);
+        asked.source.random(&mut bytes);
         // 53 bits are what a double holds exactly: the point is below the total.
         let mut left = (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64 * total;
         let mut last = None;
@@ -50,7 +51,7 @@ impl Balancer for Weight {
                 break;
             }
         }
-        last
+        Ok(last)
     }
 }
 

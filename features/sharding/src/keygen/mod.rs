@@ -1,5 +1,6 @@
 //! Generated keys: one generator per file. Time and randomness come from the kernel's `Source`, so the crate stays pure.
 
+mod expression;
 mod generator;
 mod nanoid;
 mod snowflake;
@@ -14,10 +15,11 @@ pub use generator::KeyGenerator;
 type Build = fn(&pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem>;
 
 /// Every generator by its type, and what it makes.
-pub(crate) const GENERATORS: [(&str, Build, &str); 3] = [
+pub(crate) const GENERATORS: [(&str, Build, &str); 4] = [
     ("SNOWFLAKE", snowflake::build, "numbers that ascend in time"),
     ("UUID", uuid::build, "32 random hexadecimal digits"),
     ("NANOID", nanoid::build, "a short random text"),
+    ("EXPRESSION", expression::build, "what an inline expression makes of `id` or `uuid`"),
 ];
 
 /// Builds a generator from its configuration.

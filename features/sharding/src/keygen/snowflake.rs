@@ -22,7 +22,7 @@ const MOST_MILLISECONDS: i64 = 1 << 41;
 const MOST_AHEAD: i64 = 500;
 
 #[derive(Debug)]
-struct Snowflake {
+pub(super) struct Snowflake {
     /// The configured one; absent takes the one this process holds.
     worker: Option<i64>,
     vibration: i64,
@@ -36,14 +36,62 @@ struct Snowflake {
 
 pub(super) fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn KeyGenerator>, Problem> {
     let mut props = Reader::new(config);
-    let worker = props.optional_integer("worker-id", 0..=WORKERS - 1)?;
-    let vibration = props.optional_integer("max-vibration-offset", 0..=SEQUENCES - 1)?.unwrap_or(1);
-    let tolerance = "max-tolerate-time-difference-milliseconds";
-    let tolerance = props.optional_integer(tolerance, 0..=i64::from(i32::MAX))?.unwrap_or(10);
-    let epoch = props.optional("epoch").map(epoch).transpose()?.unwrap_or(EPOCH);
+    let made = Snowflake::read(&mut props)?;
     props.finish()?;
-    let (start, own) = (AtomicI64::new(vibration), Worker::default());
-    Ok(Arc::new(Snowflake { worker, vibration, tolerance, epoch, start, own }))
+    Ok(Arc::new(made))
+}
+
+/// What a key says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// Milliseconds since 1970.
+    pub(super) millis: i64,
+    /// From 0 to 1023.
+    pub(super) worker: i64,
+    /// From 0 to 4095.
+    pub(super) sequence: i64,
+}
+
+impl Snowflake {
+    /// Reads what a generator's properties say of it, which may have others beside.
+    ///
+    /// # Errors
+    /// A value that a property cannot have.
+    pub(super) fn read(props: &mut Reader<'_>) -> Result<Self, Problem> {
+        let worker = props.optional_integer("worker-id", 0..=WORKERS - 1)?;
+        let vibration =
+            props.optional_integer("max-vibration-offset", 0..=SEQUENCES - 1)?.unwrap_or(1);
+        let tolerance = "max-tolerate-time-difference-milliseconds";
+        let tolerance = props.optional_integer(tolerance, 0..=i64::from(i32::MAX))?.unwrap_or(10);
+        let epoch = props.optional("epoch").map(epoch).transpose()?.unwrap_or(EPOCH);
+        let (start, own) = (AtomicI64::new(vibration), Worker::default());
+        Ok(Self { worker, vibration, tolerance, epoch, start, own })
+    }
+
+    /// What a key was made of.
+    pub(super) fn parts(&self, key: i64) -> Parts {
+        Parts {
+            millis: (key >> (SEQUENCE_BITS + WORKER_BITS)) + self.epoch,
+            worker: key >> SEQUENCE_BITS & (WORKERS - 1),
+            sequence: key & (SEQUENCES - 1),
+        }
+    }
+
+    /// The key of these parts, which are in their ranges.
+    pub(super) fn key(&self, parts: Parts) -> i64 {
+        let Parts { millis, worker, sequence } = parts;
+        (millis - self.epoch) << (SEQUENCE_BITS + WORKER_BITS) | worker << SEQUENCE_BITS | sequence
+    }
+
+    /// The next key.
+    ///
+    /// # Errors
+    /// `ShardingValue` when none can be made that is surely new.
+    pub(super) fn number(&self, source: &dyn Source) -> Result<i64> {
+        // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
+        let worker = source.worker().unwrap_or(&self.own);
+        worker.make(|id, used| self.made(source, id, used, 1))
+    }
 }
 
 /// `2016-11-01T00:00:00+08:00`, or milliseconds since 1970.
@@ -65,11 +113,7 @@ impl KeyGenerator for Snowflake {
     }
 
     fn next(&self, source: &dyn Source) -> Result<Value> {
-        // The clock is read while no other key is made: two threads could otherwise see it in the wrong order.
-        source.worker().unwrap_or(&self.own).make(|id, used| {
-            let key = self.made(source, id, used, 1)?;
-            Ok(Value::Int(key))
-        })
+        self.number(source).map(Value::Int)
     }
 
     fn run(&self, source: &dyn Source, count: usize) -> Result<Vec<Value>> {
@@ -119,8 +163,7 @@ impl Snowflake {
             return Err(failed("more keys are asked for than the lease of the worker id lasts"));
         }
         *used = next;
-        let milliseconds = (next.millisecond - self.epoch) << (SEQUENCE_BITS + WORKER_BITS);
-        Ok(milliseconds | worker << SEQUENCE_BITS | next.sequence)
+        Ok(self.key(Parts { millis: next.millisecond, worker, sequence: next.sequence }))
     }
 
     /// The moment and number of the next key, the first of so many.
