@@ -97,11 +97,13 @@ impl<'a> Names<'a> {
         shown.into_iter().find(|(_, known, _)| known == logic).map(|(actual, ..)| actual.as_str())
     }
 
-    /// Whether a name may be that of an index of a table with parts: it is none of their tables', none that a server
-    /// has made, and no number.
+    /// Whether a name may be that of an index of a table with parts: it is none of a table, none that a server has made,
+    /// and no number.
     pub(super) fn may_be_index(&self, name: &str) -> bool {
         let is_known = |entry: &(String, String, bool)| entry.0 == name || entry.1 == name;
+        let tables = self.view.catalog.tables();
         !self.are_plain()
+            && !tables.is_some_and(|tables| tables.contains_key(name))
             && !self.entries.iter().any(is_known)
             && self.made(name).is_none()
             && !name.bytes().all(|byte| byte.is_ascii_digit())
