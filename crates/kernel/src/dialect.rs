@@ -432,14 +432,15 @@ pub trait Variables: Send + Sync + Debug {
     /// The statement that sets session variables on a storage unit's connection; `variables` are (name, value text) pairs, never empty.
     fn set_statement(&self, variables: &[(String, String)]) -> String;
 
-    /// Whether a statement that a server has prepared goes by the settings of that moment, whatever is set on the connection later, until it is reset.
-    fn prepares_with_settings(&self) -> bool {
-        false
+    /// What a statement that a server has prepared keeps of that moment.
+    fn prepares(&self) -> Prepares {
+        Prepares::default()
     }
 
-    /// Whether a prepared statement goes on with the types that its server found for the parameters at first, whatever becomes of the columns they stand for.
-    fn keeps_parameter_types(&self) -> bool {
-        false
+    /// The whole value of a variable (lower-cased name, value as written) of which a SET may say a part, in a session
+    /// that has `set` these variables (name, value text) before; `None` where what is written is the whole.
+    fn completed(&self, _name: &str, _value: &str, _set: &[(String, String)]) -> Option<String> {
+        None
     }
 
     /// What decides which table a name means.
@@ -485,6 +486,16 @@ pub trait Variables: Send + Sync + Debug {
     fn alone(&self) -> Option<&dyn Alone> {
         None
     }
+}
+
+/// What a prepared statement keeps of the moment when its server prepared it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Prepares {
+    /// It goes by the settings of then, whatever is set on the connection later, until that is reset.
+    pub with_settings: bool,
+    /// It goes on with the types that were found for the parameters at first, whatever becomes of the columns that they
+    /// stand for.
+    pub keeps_types: bool,
 }
 
 /// What a SET means for the session.

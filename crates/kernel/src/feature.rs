@@ -211,6 +211,9 @@ pub struct SessionView {
     /// The environment of the client's statement that it is or runs for; `None` while that was not asked, or no room keeps two
     /// apart.
     pub environment: Option<Environment>,
+    /// Changes are noted row by row, so that they can be taken back after their commit (BASE): rows that are to be
+    /// written must be known before.
+    pub notes_rows: bool,
     /// Storage units whose circuit is open: what others can answer is not sent there. `None` where there is none.
     pub shut: Option<Arc<[UnitName]>>,
     /// Its temporary tables, if it has any or is about to make one.

@@ -13,6 +13,7 @@ use pando_sql::{Edits, Fold, Item, Span, reading};
 
 use crate::arbiter;
 use crate::asked::Asked;
+use crate::carried;
 use crate::domain::Domain;
 use crate::found::{Found, spans_shards, unsupported};
 use crate::literal;
@@ -78,6 +79,12 @@ fn by_its_values(asked: &Asked<'_>, insert: &Insert) -> Result<Found> {
         ));
     };
     arbiter::finds_its_rows(ctx, stmt, table, insert)?;
+    if let InsertSource::Query(query) = &insert.source
+        && upserts_keep_their_shard(table, insert).is_ok()
+        && let Some(units) = carried::route(asked, table, insert, query)?
+    {
+        return Ok(Found::Units(units));
+    }
     let rows = match read(ctx, table, insert)? {
         Ok(rows) => rows,
         Err(need) => return Ok(Found::Needs(need)),

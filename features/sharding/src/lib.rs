@@ -6,6 +6,7 @@ mod arbiter;
 mod asked;
 mod binding;
 mod captured;
+mod carried;
 mod cast;
 mod class;
 mod domain;

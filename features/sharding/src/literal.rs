@@ -35,6 +35,11 @@ pub(crate) fn value(asked: &Asked<'_>, expr: &Expr) -> Option<Value> {
     }
 }
 
+/// Whether an expression is a parameter, whatever its value.
+pub(crate) fn is_parameter(expr: &Expr) -> bool {
+    matches!(unwrapped(expr).node, Node::Parameter(_))
+}
+
 fn negated(value: Value) -> Option<Value> {
     match value {
         Value::Null => Some(Value::Null),

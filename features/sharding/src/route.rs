@@ -47,6 +47,14 @@ pub(crate) fn route(
     }
     let asked = Asked::new(rule, ctx, stmt);
     if let Kind::Define(define) = &stmt.kind
+        && asked.is_empty()
+        && row_trigger::makes(define)
+        && let Some(need) = row_trigger::is_free(rule, ctx, stmt)?
+    {
+        *route = Route::Needs(need);
+        return Ok(());
+    }
+    if let Kind::Define(define) = &stmt.kind
         && let Some(need) = altered::keeps_types(&asked, define)?
     {
         *route = Route::Needs(need);

@@ -2,7 +2,7 @@
 //! Those that call a function are [another matter](crate::trigger).
 
 use pando_kernel::Effects;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::{Context, Names};
 use pando_kernel::route::{Need, TableName, Target};
 use pando_kernel::row_trigger::{Body, body, neighbour};
@@ -12,6 +12,7 @@ use pando_sql::{Edits, Span};
 use crate::asked::Asked;
 use crate::inner::{inner_name, is_plain};
 use crate::rewrite::spelled;
+use crate::rule::Rule;
 use crate::table::Table;
 
 /// Whether it makes a trigger.
@@ -28,7 +29,7 @@ pub(crate) fn check(asked: &Asked<'_>, define: &Define) -> Result<Option<Need>> 
     if calls_functions(ctx) {
         return Ok(None);
     }
-    let (Some(on), Some(name)) = (&define.on, define.names.first()) else { return Ok(None) };
+    let Some(on) = &define.on else { return Ok(None) };
     let read = body(&asked.stmt.text, ctx.dialect.syntax(), ctx.dialect.effects());
     let own = match read {
         None => {
@@ -47,27 +48,57 @@ pub(crate) fn check(asked: &Asked<'_>, define: &Define) -> Result<Option<Need>> 
         let what = format!("the table `{}`, which is no broadcast table", name.key());
         return Err(not_the_rows(&what));
     }
+    is_free(asked.rule, ctx, asked.stmt)
+}
+
+/// Whether the name of a trigger that is to be made is free: it is one database's, and no table's. That of a trigger of
+/// a sharded table is known by the names of its parts only, so that no server would say so.
+///
+/// # Errors
+/// As a server's where another table has it.
+pub(crate) fn is_free(rule: &Rule, ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Need>> {
+    let Kind::Define(define) = &stmt.kind else { return Ok(None) };
+    let (Some(on), Some(name)) = (&define.on, define.names.first()) else { return Ok(None) };
+    if calls_functions(ctx) {
+        return Ok(None);
+    }
+    let table = rule.table(&on.key());
     let Some(known) = ctx.catalog.names(&ctx.database.units) else {
         return Ok(Some(Need::Names(ctx.database.units.clone())));
     };
     let wanted = name.parts.last().map(|last| last.value.to_lowercase()).unwrap_or_default();
-    let nodes = table.map(Table::nodes).unwrap_or_default();
-    let is_own = |table: &str| nodes.iter().any(|node| node.table.eq_ignore_ascii_case(table));
-    let mut others = known.iter().filter(|(table, _)| !is_own(table));
     // Those of another sharded table have names of its parts.
     let is_others = |other: &Table| {
         let mut nodes = other.nodes().iter();
         table.is_none_or(|own| own.logic() != other.logic())
             && nodes.any(|node| there(&wanted, &other.named_at(node), &known).is_some())
     };
-    if others.any(|(_, own)| own.triggers.contains(&wanted)) || asked.rule.tables().any(is_others) {
+    // A server that is asked about a table of its own looks among the others by itself.
+    let nodes = table.map(Table::nodes).unwrap_or_default();
+    let is_own = |table: &str| nodes.iter().any(|node| node.table.eq_ignore_ascii_case(table));
+    let mut others = known.iter().filter(|(other, _)| !is_own(other));
+    let is_beside = table.is_some() && others.any(|(_, own)| own.triggers.contains(&wanted));
+    if !is_beside && !rule.tables().any(is_others) {
+        return Ok(None);
+    }
+    let head = stmt.text.get(..name.span.start as usize).unwrap_or_default().to_lowercase();
+    // MariaDB tells names apart by case, and those of parts are not kept so.
+    let is_lower = name.parts.last().is_some_and(|last| last.value == wanted);
+    if define.conditional || !is_lower || head.split_whitespace().any(|word| word == "replace") {
         return Err(Error::unsupported(
             20030,
             format!("another table has a trigger `{wanted}`"),
             "give it another name",
         ));
     }
-    Ok(None)
+    Err(ErrorKind::Server(Box::new(ServerError {
+        number: 1359,
+        sqlstate: "HY000".into(),
+        message: "Trigger already exists".into(),
+        severity: "ERROR".into(),
+        fields: Vec::new(),
+    }))
+    .into())
 }
 
 /// Whether the family's triggers call functions, and are named by table.

@@ -27,6 +27,11 @@ const OWN: &[Own] = &[
     },
     Own {
         family: "postgres",
+        modules: &["dialect/variables/date_style"],
+        why: "its sessions say how dates are written, others write them in one way",
+    },
+    Own {
+        family: "postgres",
         modules: &["dialect/triggers"],
         why: "its triggers run functions, whose sources tell what they do on a part of a table",
     },

@@ -37,7 +37,9 @@ pub(super) fn moment(kind: Kind, text: &str) -> Result<Moment> {
     };
     parsed.filter(|_| cursor.0.is_empty()).ok_or_else(|| {
         let shown: String = text.chars().take(64).collect();
-        let message = format!("`{shown}` is not a date or time in a form that can be compared");
+        let message = format!(
+            "`{shown}` is not a date or time as ISO writes it, and only such are compared over several shards"
+        );
         Error::new(ErrorKind::Value(message))
     })
 }

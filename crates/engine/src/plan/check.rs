@@ -40,6 +40,8 @@ pub(super) fn spreadable(stmt: &Statement, alone: Alone) -> Result<()> {
         Kind::Select(query) => query_spreadable(query, alone),
         Kind::Insert(insert) => match &insert.source {
             InsertSource::Values { .. } | InsertSource::Set(_) if insert.with.is_empty() => Ok(()),
+            // Proven: each shard writes what it reads.
+            InsertSource::Query(_) if alone.queries && insert.with.is_empty() => Ok(()),
             InsertSource::Values { .. }
             | InsertSource::Set(_)
             | InsertSource::Query(_)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pando_kernel::Clock;
-use pando_kernel::dialect::{Facts, VariableEffect, Variables, variable_refused};
+use pando_kernel::dialect::{Facts, Prepares, VariableEffect, Variables, variable_refused};
 use pando_kernel::own_session::OwnSession;
 use pando_kernel::{Alone, Error, Result, Value};
 use pando_sql::Modes;
@@ -126,8 +126,8 @@ impl Variables for MySql {
     }
 
     /// Collations of literals, among others.
-    fn prepares_with_settings(&self) -> bool {
-        true
+    fn prepares(&self) -> Prepares {
+        Prepares { with_settings: true, ..Prepares::default() }
     }
 
     fn told(&self, name: &str, value: &str) -> Vec<(String, String)> {

@@ -292,6 +292,9 @@ pub(super) enum Stands {
 /// What a function looks a relation up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
+    /// A text that names a table.
+    Table,
+    /// A text that names any relation.
     Text,
     Number,
 }
@@ -330,7 +333,7 @@ pub(super) fn edit(
                 return;
             }
             match (is_own, named(operand)) {
-                (true, Some(_)) => own_name(operand, names, edits),
+                (true, Some(_)) => drop(own_relation(operand, names, edits)),
                 (true, None) => own_number(operand, names, edits),
                 (false, _) => {
                     regclass(expr, operand, stands(expr.span), names, edits);
@@ -359,9 +362,10 @@ pub(super) fn edit(
                 outside(expr.span, "to_regclass", stands(expr.span), names, edits);
             }
             if let Some(argument) = relation_argument(call) {
-                let by = match BY_TEXT.contains(&name_of(call)) {
-                    true => By::Text,
-                    false => By::Number,
+                let by = match name_of(call) {
+                    "to_regclass" => By::Text,
+                    name if BY_TEXT.contains(&name) => By::Table,
+                    _ => By::Number,
                 };
                 let regclass = is_cast_to_regclass(argument, &stmt.text);
                 match bound(argument, parameters).filter(|_| !regclass) {
@@ -442,7 +446,7 @@ fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edit
         if users(name).is_none() {
             return;
         }
-        own_name(operand, names, edits);
+        own_relation(operand, names, edits);
         outside(expr.span, "regclass", stands, names, edits);
         return;
     }
@@ -468,7 +472,15 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
     let regclass = is_cast_to_regclass(argument, text);
     // The name in a cast to `regclass` is edited where the cast is met.
     if !regclass && named(argument).is_some() {
-        own_name(argument, names, edits);
+        match by {
+            By::Table => own_name(argument, names, edits),
+            // What is computed is a text.
+            By::Text | By::Number => {
+                if own_relation(argument, names, edits) && by == By::Number {
+                    edits.replace(Span::at(argument.span.end), "::pg_catalog.regclass");
+                }
+            }
+        }
     } else if is_computed_name(argument, text) {
         wrap(argument.span, names.around_name(label(argument, "regclass")), edits);
     } else if by == By::Number {
@@ -483,6 +495,23 @@ fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
         edits.replace(span, literal(&actual));
     } else if let Some(made) = renamed(name, |own| names.made(own)) {
         edits.replace(span, either(name, &made));
+    }
+}
+
+/// The same of what is cast to `regclass`, which may be an index as well; whether it is computed then.
+fn own_relation(expr: &Expr, names: &Names<'_>, edits: &mut Edits) -> bool {
+    let Some((name, span)) = named(expr) else { return false };
+    let last = split(name).and_then(|mut parts| parts.pop().map(|last| (parts, last)));
+    match last {
+        Some((schema, last)) if names.may_be_index(&last) => {
+            let schema: String = schema.iter().map(|part| Postgres.quote(part) + ".").collect();
+            edits.replace(span, names.index(&last, &schema));
+            true
+        }
+        _ => {
+            own_name(expr, names, edits);
+            false
+        }
     }
 }
 

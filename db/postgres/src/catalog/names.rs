@@ -97,6 +97,18 @@ impl<'a> Names<'a> {
         shown.into_iter().find(|(_, known, _)| known == logic).map(|(actual, ..)| actual.as_str())
     }
 
+    /// Whether a name may be that of an index of a table with parts: it is none of a table, none that a server has made,
+    /// and no number.
+    pub(super) fn may_be_index(&self, name: &str) -> bool {
+        let is_known = |entry: &(String, String, bool)| entry.0 == name || entry.1 == name;
+        let tables = self.view.catalog.tables();
+        !self.are_plain()
+            && !tables.is_some_and(|tables| tables.contains_key(name))
+            && !self.entries.iter().any(is_known)
+            && self.made(name).is_none()
+            && !name.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
     /// Whether a shown table is made of actual ones under other names.
     pub(super) fn has_parts(&self, logic: &str) -> bool {
         self.entries.iter().any(|(actual, known, _)| known == logic && actual != logic)
@@ -112,6 +124,21 @@ impl<'a> Names<'a> {
         let mut cuts = shown.match_indices('_').map(|(at, _)| shown.split_at(at)).rev();
         let (table, rest) = cuts.find(|(table, _)| self.has_parts(table))?;
         Some(format!("{}{rest}", self.actual(table)?))
+    }
+
+    /// SQL for the name of an index that clients call so, where a part that is shown has one: its name stands in front of
+    /// the part's. Other names stay. The `schema` is in front of it, with its dot, or nothing.
+    pub(super) fn index(&self, shown: &str, schema: &str) -> String {
+        let (whole, name) =
+            (literal(&format!("{schema}{}", Postgres.quote(shown))), literal(shown));
+        format!(
+            "(SELECT coalesce((SELECT {} || pg_catalog.quote_ident(c.relname) FROM {} v(a, l, h) \
+             JOIN pg_catalog.pg_class t ON t.relname = v.a JOIN pg_catalog.pg_index i ON i.indrelid = t.oid \
+             JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE NOT v.h AND v.a <> v.l \
+             AND c.relname = {name} || '_' || v.a AND pg_catalog.to_regclass({whole}) IS NULL LIMIT 1), {whole}))",
+            literal(schema),
+            self.values
+        )
     }
 
     /// A row source `(oid, a, l, h)` of the unit's tables that are not simply shown, their indexes, sequences and overflow tables.

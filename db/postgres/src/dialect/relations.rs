@@ -6,6 +6,7 @@ use pando_kernel::query_tables::QueryTables;
 use pando_kernel::relation::{Carried, Inline, PREFIX, RelationWriter, Relations, Stands};
 use pando_kernel::{Column, Error, Kind, Result};
 
+use super::variables::date_style::DateStyle;
 use super::{Postgres, text_literal};
 use crate::types::oid;
 
@@ -16,6 +17,13 @@ const BATCH: usize = 256 << 10;
 
 impl Relations for Postgres {
     fn check(&self, variables: &[(String, String)]) -> Result<()> {
+        if !DateStyle::of(variables).is_iso() {
+            return Err(Error::uncarried(
+                30001,
+                "with a `DateStyle` other than ISO rows cannot travel between storage units: zones are written by names that may mean others",
+                "set `datestyle` to ISO, or narrow it to one shard",
+            ));
+        }
         let rounds = |(name, value): &&(String, String)| {
             let digits = value.trim().trim_matches('\'').parse::<i32>();
             name == "extra_float_digits" && digits.is_ok_and(|digits| digits < 1)

@@ -1,9 +1,11 @@
 //! PostgreSQL's session variables and functions about the session.
 //! <https://www.postgresql.org/docs/current/runtime-config-client.html>
 
+pub(super) mod date_style;
+
 use pando_kernel::Clock;
 use pando_kernel::dialect::{
-    Facts, Language, MODE, NamesBy, VariableEffect, Variables, variable_refused,
+    Facts, Language, MODE, NamesBy, Prepares, VariableEffect, Variables, variable_refused,
 };
 use pando_kernel::own_session::{Aside, OwnSession};
 use pando_kernel::roles::Roles;
@@ -12,6 +14,11 @@ use pando_kernel::{Alone, Result, Value};
 
 use super::Postgres;
 use crate::defaults;
+use date_style::DateStyle;
+
+/// Why no other encoding is spoken, and what helps.
+const ONLY_UTF8: &str =
+    "only UTF8 is spoken: leave it, or have the program or PGCLIENTENCODING set it to UTF8";
 
 /// What the server goes by when it reads a statement, and not when it runs one.
 const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
@@ -44,7 +51,7 @@ impl Variables for Postgres {
         match name {
             "client_encoding" | "names" => match is_utf8(&plain) {
                 true => Ok(VariableEffect::Ignore),
-                false => Err(variable_refused("client_encoding", "only UTF8 is spoken")),
+                false => Err(variable_refused("client_encoding", ONLY_UTF8)),
             },
             "standard_conforming_strings" => match is_on(&plain) {
                 Some(true) => Ok(VariableEffect::Ignore),
@@ -52,11 +59,10 @@ impl Variables for Postgres {
                     Err(variable_refused(name, "statements are read with the value `on`"))
                 }
             },
-            "datestyle" => match date_style(&plain) {
-                Some(style) => report("DateStyle", style),
-                None => {
-                    Err(variable_refused(name, "dates of several shards can only be merged as ISO"))
-                }
+            "datestyle" => match DateStyle::default().with(&plain) {
+                Some(style) => report("DateStyle", style.to_string()),
+                // A server says what is wrong with it.
+                None => Ok(VariableEffect::Replay),
             },
             "timezone" | "time zone" => {
                 let zone = if plain.eq_ignore_ascii_case("local") {
@@ -94,8 +100,12 @@ impl Variables for Postgres {
         }
     }
 
-    fn keeps_parameter_types(&self) -> bool {
-        true
+    fn prepares(&self) -> Prepares {
+        Prepares { keeps_types: true, ..Prepares::default() }
+    }
+
+    fn completed(&self, name: &str, value: &str, set: &[(String, String)]) -> Option<String> {
+        date_style::completed(name, &unquote(value), set).map(|style| format!("'{style}'"))
     }
 
     /// <https://www.postgresql.org/docs/current/functions-info.html>
@@ -259,21 +269,6 @@ fn is_on(value: &str) -> Option<bool> {
     }
 }
 
-/// A DateStyle as the server reports it; `None` when dates would not come as ISO.
-fn date_style(value: &str) -> Option<String> {
-    let mut order = "MDY";
-    for word in value.split(',').map(|word| unquote(word).trim().to_ascii_uppercase()) {
-        match word.as_str() {
-            "ISO" | "DEFAULT" => {}
-            "MDY" | "US" | "NONEURO" | "NONEUROPEAN" => order = "MDY",
-            "DMY" | "EURO" | "EUROPEAN" => order = "DMY",
-            "YMD" => order = "YMD",
-            _ => return None,
-        }
-    }
-    Some(format!("ISO, {order}"))
-}
-
 /// The name that the server gives to the zone of a number of hours (`-3.5`) or an `INTERVAL '+05:30' HOUR TO MINUTE`: `<-03:30>+03:30`, `<+05:30>-05:30`.
 /// <https://www.postgresql.org/docs/current/sql-set.html>
 fn fixed_zone(value: &str) -> Option<String> {
@@ -369,6 +364,7 @@ mod tests {
         );
         assert_eq!(report("datestyle", "ISO, DMY"), ("DateStyle".into(), "ISO, DMY".into()));
         assert_eq!(report("datestyle", "'ISO'"), ("DateStyle".into(), "ISO, MDY".into()));
+        assert_eq!(report("datestyle", "German"), ("DateStyle".into(), "German, DMY".into()));
         assert_eq!(report("application_name", "'it''s'").1, "it's");
         assert_eq!(report("application_name", " E'a\\\\b'").1, "a\\b");
     }
@@ -378,7 +374,6 @@ mod tests {
         assert!(Postgres.set("client_encoding", "'LATIN1'").is_err());
         assert_eq!(Postgres.set("client_encoding", "'utf-8'").unwrap(), VariableEffect::Ignore);
         assert!(Postgres.set("standard_conforming_strings", "off").is_err());
-        assert!(Postgres.set("datestyle", "German").is_err());
         assert!(Postgres.set("transaction_isolation", "'serializable'").is_err());
     }
 

@@ -5,6 +5,7 @@
 //! groups and sub-queries keep this only when equal keys hold them together. What is not proven is doubted, and the statement is then answered
 //! in another way.
 
+mod carried;
 mod expr;
 mod from;
 mod level;
@@ -22,7 +23,9 @@ use pando_sql::ast::{Expr, Query, Table as Named, TableFactor};
 use crate::asked::Asked;
 use crate::kept::Class as Kept;
 use crate::table::Table;
+pub(crate) use carried::{Into, carried};
 use prover::Prover;
+pub(crate) use query::items;
 
 /// Why a proof ends.
 pub(crate) enum Why {

@@ -491,7 +491,7 @@ fn renamed(cte: &Cte, columns: Option<Vec<Column>>) -> Option<Vec<Column>> {
     Some(columns)
 }
 
-pub(super) fn items(select: &Select) -> impl Iterator<Item = &Expr> {
+pub(crate) fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     select.items.iter().filter_map(|item| match item {
         SelectItem::Expr { expr, .. } => Some(expr),
         SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,

@@ -37,7 +37,7 @@ impl TemporaryTables {
             return Ok(queued);
         }
         let mut queued = 0;
-        if worn != 0 || live.database.dialect.prepares_with_settings() {
+        if worn != 0 || live.database.dialect.prepares().with_settings {
             connection.start(Execution::Reset)?;
             connection.set_told(None);
             queued += 1;

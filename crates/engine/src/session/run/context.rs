@@ -13,7 +13,7 @@ use crate::snapshot::LiveDatabase;
 
 use crate::session::Session;
 use crate::session::given::Given;
-use crate::session::transaction::snapshot;
+use crate::session::transaction::{base, snapshot};
 
 /// Calls planning with what it may look at.
 pub(in crate::session) fn in_context<T>(
@@ -66,6 +66,7 @@ fn view(session: &Session, live: &LiveDatabase, given: Option<&Given>) -> Sessio
         keeps_time: session.work.is_in_parts(),
         sees_one_state: shows_one_state(session, given),
         environment: session.work.environment(),
+        notes_rows: base::notes_rows(session),
         shut: live.shut(|| session.place.runtime().now()),
         temporaries: session.temporary.shown(session.place.current()),
         variables: session.settings.variables().shared(),

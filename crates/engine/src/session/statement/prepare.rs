@@ -90,7 +90,7 @@ pub(in crate::session) async fn learn_types(
     session: &mut Session,
     prepared: &Arc<Prepared>,
 ) -> Result<()> {
-    let keeps = session.place.dialect().is_some_and(|dialect| dialect.keeps_parameter_types());
+    let keeps = session.place.dialect().is_some_and(|dialect| dialect.prepares().keeps_types);
     if !keeps || !prepared.runs() {
         return Ok(());
     }

@@ -87,13 +87,7 @@ async fn set_all(
     let resets = assignments.iter().any(|one| one.value.is_none());
     for one in assignments {
         match one.scope {
-            Scope::Global => {
-                return Err(Error::unsupported(
-                    30001,
-                    format!("the global variable `{}` belongs to each storage unit", one.name),
-                    "set it on the storage units themselves",
-                ));
-            }
+            Scope::Global => return Err(of_units(one)),
             Scope::Local => holds = Holds::InTransaction,
             Scope::Session | Scope::User => {}
         }
@@ -119,7 +113,9 @@ async fn set_all(
             next.push(mode);
             continue;
         }
-        let effect = effect?;
+        let whole = dialect.completed(&name, &text, variables.list());
+        let effect = whole.as_ref().map_or(effect, |whole| dialect.set(&name, whole))?;
+        text = whole.unwrap_or(text);
         told.extend(news(session, dialect.told(&name, &text)));
         match effect {
             VariableEffect::Ignore => {}
@@ -177,6 +173,14 @@ async fn set_all(
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
     Ok(())
+}
+
+fn of_units(one: &Assignment) -> Error {
+    Error::unsupported(
+        30001,
+        format!("the global variable `{}` belongs to each storage unit", one.name),
+        "set it on the storage units themselves",
+    )
 }
 
 /// The value of an expression: as a literal, or as user variables keep it.
@@ -416,7 +420,7 @@ pub(in crate::session) async fn apply(
         // was set must serve nobody else.
         let dialect = &live.database.dialect;
         let id = if dialect.error_fails_transaction()
-            || dialect.prepares_with_settings() && !only_users
+            || dialect.prepares().with_settings && !only_users
         {
             UNKNOWN
         } else {

@@ -54,12 +54,18 @@ pub(in crate::session) fn refuse_unheeding(session: &Session, stmt: &Statement) 
     Ok(())
 }
 
+/// Whether what changes now is noted row by row: in a transaction of type BASE, or where one would begin.
+pub(in crate::session) fn notes_rows(session: &Session) -> bool {
+    let kind = match session.work.is_idle() {
+        true => units::transaction_type(session),
+        false => session.work.transaction.kind(),
+    };
+    kind == TransactionType::Base
+}
+
 /// Refuses what cannot be taken back, in a transaction of type BASE or where one would begin.
 pub(in crate::session) fn refuse_in_base(session: &Session, what: &str) -> Result<()> {
-    let idle = session.work.is_idle();
-    let kind =
-        if idle { units::transaction_type(session) } else { session.work.transaction.kind() };
-    if kind != TransactionType::Base {
+    if !notes_rows(session) {
         return Ok(());
     }
     Err(Error::unsupported(
