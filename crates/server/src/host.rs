@@ -17,6 +17,7 @@ use crate::files::Pooled;
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
 use crate::look::Look;
+use crate::mirrors;
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::server::certificate;
@@ -193,10 +194,18 @@ impl House for Host {
             let live = self.engine.snapshot().database(database).map(|live| live.limits());
             live.unwrap_or_default()
         };
+        let mirrored = || {
+            let live = self.engine.snapshot().database(database).map(|live| live.mirrored());
+            live.unwrap_or_default()
+        };
         match of {
             Status::StorageUnits => {}
             Status::Limits => return limits().0.iter().map(gauge).collect(),
             Status::CircuitBreakers => return limits().1.iter().map(circuit).collect(),
+            Status::Mirrors => return mirrored().iter().map(mirrors::counts).collect(),
+            Status::MirrorDifferences => {
+                return mirrored().iter().flat_map(mirrors::differences).collect();
+            }
         }
         let served = self.served().clone();
         let said = served.and_then(|served| {

@@ -359,4 +359,8 @@ pub enum Status {
     Limits,
     /// The circuits of the storage units.
     CircuitBreakers,
+    /// What was run a second time on mirrors, in numbers.
+    Mirrors,
+    /// Answers of mirrors that were others.
+    MirrorDifferences,
 }
