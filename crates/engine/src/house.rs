@@ -104,7 +104,8 @@ impl Engine {
         // Of rules that are gone and whose last statement has ended since.
         self.inner.meters.sweep();
         for live in &snapshot.databases {
-            live.is_limited(&self.inner.meters, self.inner.runtime.now());
+            live.take_over_limits(&self.inner.meters, self.inner.runtime.now());
+            live.begin_mirrors(&self.inner.meters, &self.inner.runtime);
         }
         self.inner.snapshot.store(Arc::clone(&snapshot));
         self.inner.hubs.follow(&snapshot);

@@ -18,6 +18,7 @@ mod lingering;
 mod locked_keys;
 mod meant;
 pub mod merge;
+mod mirror;
 mod oids;
 mod overruns;
 mod own_columns;

@@ -8,7 +8,9 @@ use pando_kernel::circuit::Report;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::{Admission, Database, Gauge, Meters};
+use pando_kernel::mirror;
 use pando_kernel::route::{Place, UnitName};
+use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::session::Login;
 use pando_kernel::{ActualNames, ServerError, TransactionType};
 use pando_pool::Pool;
@@ -19,6 +21,7 @@ use crate::catalog::UnitCatalog;
 use crate::counters::Book;
 use crate::doubts::Doubts;
 use crate::locked_keys::LockedKeys;
+use crate::mirror::Mirrors;
 use crate::templates::{self, Templates};
 
 /// One configuration of the whole engine. Immutable; a change publishes a new one.
@@ -89,6 +92,8 @@ pub struct LiveDatabase {
     pools: Vec<(UnitName, Pool)>,
     /// Those of them whose circuit may open.
     guarded: Vec<Pool>,
+    /// What is run a second time elsewhere. The pools that it goes to are not among the others: nothing else uses them.
+    pub(crate) mirrors: Arc<Mirrors>,
     /// Members of groups that lead none.
     followers: Vec<UnitName>,
     /// What stands behind places for statements of the other environment.
@@ -133,7 +138,9 @@ impl LiveDatabase {
 
     /// A database over these pools, one per storage unit. There may be none: such a database speaks the language of whichever door its clients come through.
     pub fn new(database: Database, pools: Vec<Pool>) -> Self {
-        let pools = pools.into_iter().map(|pool| (Arc::clone(pool.unit()), pool));
+        let mirrors = Mirrors::of(&database, &pools);
+        let pools = pools.into_iter().filter(|pool| mirrors.pool(pool.unit()).is_none());
+        let pools = pools.map(|pool| (Arc::clone(pool.unit()), pool));
         let mut pools: Vec<(UnitName, Pool)> = pools.collect();
         pools.sort_by(|(a, _), (b, _)| a.cmp(b));
         let followers = database.features.iter().flat_map(|room| room.groups().followers).collect();
@@ -151,6 +158,7 @@ impl LiveDatabase {
             shadows,
             pools,
             guarded,
+            mirrors: Arc::new(mirrors),
             catalog: Arc::default(),
             templates: Templates::default(),
             number: templates::number(),
@@ -234,6 +242,7 @@ impl LiveDatabase {
                 database,
                 pools: self.pools.clone(),
                 guarded: self.guarded.clone(),
+                mirrors: Arc::clone(&self.mirrors),
                 followers: self.followers.clone(),
                 shadows: self.shadows.clone(),
                 catalog: Arc::clone(&self.catalog),
@@ -254,13 +263,23 @@ impl LiveDatabase {
     }
 
     /// Its rooms go on with what was counted under earlier rules, and its storage units' circuits go by the present ones.
-    pub(crate) fn is_limited(&self, meters: &Meters, now: Instant) {
+    pub(crate) fn take_over_limits(&self, meters: &Meters, now: Instant) {
         for admission in self.admissions() {
             admission.takes_over(&self.database.name, meters, now);
         }
         for (unit, pool) in &self.pools {
             pool.breaks_circuit(self.admissions().find_map(|admission| admission.circuit(unit)));
         }
+    }
+
+    /// What its rooms want to be run a second time is, from now on.
+    pub(crate) fn begin_mirrors(&self, meters: &Meters, runtime: &SharedRuntime) {
+        self.mirrors.begin(&self.database.name, meters, runtime);
+    }
+
+    /// What has come of what was run a second time.
+    pub fn mirrored(&self) -> Vec<mirror::Report> {
+        self.mirrors.reports()
     }
 
     fn admissions(&self) -> impl Iterator<Item = &dyn Admission> {
@@ -320,6 +339,7 @@ impl LiveDatabase {
         found
             .and_then(|at| self.pools.get(at))
             .map(|(_, pool)| pool)
+            .or_else(|| self.mirrors.pool(unit))
             .ok_or_else(|| Error::internal(format!("no storage unit is named `{unit}`")))
     }
 }

@@ -31,7 +31,7 @@ pub trait House: Refiller {
     /// Every problem.
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors>;
 
-    /// How something of a served database stands now: the cells of SHOW STATUS FROM STORAGE UNITS, LIMIT RULES, CIRCUIT BREAKERS.
+    /// How something of a served database stands now: the cells of SHOW STATUS FROM STORAGE UNITS, LIMIT RULES, CIRCUIT BREAKERS, MIRROR RULES.
     fn states(&self, database: &str, of: Status) -> Vec<Vec<Option<String>>>;
 
     /// The list of rooms: from it follow the rules that are served, and the algorithms that they may name.

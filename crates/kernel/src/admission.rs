@@ -35,8 +35,9 @@ pub trait Admission: Send + Sync {
         Vec::new()
     }
 
-    /// Takes over what was counted under earlier rules of the database of this name. Called once, before the first
-    /// statement is admitted.
+    /// Takes over what was counted under earlier rules of the database of this name. Called before the first statement is
+    /// admitted, and again whenever the configuration changes, if only that of other databases: what it has taken over
+    /// already it keeps.
     fn takes_over(&self, _database: &str, _meters: &Meters, _now: Instant) {}
 
     /// When statements for a storage unit are to fail without being sent; `None`: never.

@@ -10,6 +10,7 @@ use crate::changes::Changes;
 use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::logic::{self, LogicColumns, ShowsColumns, StoredName};
+use crate::mirror;
 use crate::request::Parameter;
 use crate::route::{Environment, Need, Place, Route, Target, UnitName};
 use crate::session::TransactionState;
@@ -46,6 +47,12 @@ pub trait Room: Send + Sync + Debug {
     /// room, and the statement over them through its `rewrite`.
     fn columns(&self) -> Option<&dyn ShowsColumns> {
         None
+    }
+
+    /// The storage units whose statements are run a second time elsewhere, and how. A mirror is no place, and none of the
+    /// database's units: nothing but copies runs there.
+    fn mirrors(&self) -> Vec<mirror::Settings> {
+        Vec::new()
     }
 }
 
@@ -274,6 +281,11 @@ impl Database {
     /// The storage units and groups that stand behind places for the statements of the other environment, each once.
     pub fn shadows(&self) -> Vec<Place> {
         self.features.iter().flat_map(|room| room.groups().shadows).collect()
+    }
+
+    /// What its rooms have run a second time elsewhere.
+    pub fn mirrors(&self) -> Vec<mirror::Settings> {
+        self.features.iter().flat_map(|room| room.mirrors()).collect()
     }
 
     /// Which environment a client's statement is for, if a room keeps two apart.

@@ -30,6 +30,7 @@ pub mod lists;
 pub mod locks;
 pub mod logic;
 pub mod merge;
+pub mod mirror;
 pub mod notifications;
 pub mod oids;
 pub mod own_session;

@@ -315,6 +315,22 @@ impl Circuit {
         self.state.store(state, Ordering::Relaxed);
     }
 
+    /// Nothing is known of a statement, and it begins anew when it is sent.
+    fn forgets(&self, trial: &Trial) {
+        if trial.kind == Kind::Usual {
+            if trial.era == self.era.load(Ordering::Relaxed) {
+                self.window.forgets(trial.begun);
+            }
+            return;
+        }
+        let mut change = self.change();
+        if trial.era == self.era.load(Ordering::Relaxed)
+            && let Some(at) = change.probes.iter().position(|begun| *begun == trial.begun)
+        {
+            change.probes.swap_remove(at);
+        }
+    }
+
     /// A statement that was let through on trial has come to its end.
     fn proved(&self, trial: &Trial, outcome: Outcome, now: u64) {
         let mut change = self.change();
@@ -397,6 +413,12 @@ impl Trial {
 }
 
 impl Trial {
+    /// Its statement waits for something else than this storage unit before it is sent.
+    pub(crate) fn puts_off(mut self) {
+        self.is_over = true;
+        self.circuit.forgets(&self);
+    }
+
     /// Nobody waits for its answer any longer, as the server does not even take a cancel.
     pub(crate) fn fails(mut self) {
         self.is_over = true;

@@ -76,6 +76,14 @@ impl Connection {
         self
     }
 
+    /// The statement for which it was taken waits for something else before it is sent, as a connection of another storage
+    /// unit: how long that takes says nothing of this one. It counts from when it is sent.
+    pub fn is_put_off(&mut self) {
+        if let Some(live) = &mut self.slot.live {
+            live.backend.is_put_off();
+        }
+    }
+
     /// The storage unit's name.
     pub fn unit(&self) -> &Arc<str> {
         self.slot.shared().map_or(&NOWHERE, |shared| &shared.unit)

@@ -103,6 +103,13 @@ impl Leashed {
         self.trial = trial;
     }
 
+    /// Nothing is counted of the statement before it is sent.
+    pub(crate) fn is_put_off(&mut self) {
+        if let Some(trial) = self.trial.take() {
+            trial.puts_off();
+        }
+    }
+
     /// A statement begins: it is counted, but for what the pool itself has to say.
     fn begins(&mut self, execution: &Execution) {
         match execution {

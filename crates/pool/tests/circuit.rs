@@ -217,6 +217,31 @@ fn slow_answers_open_it_and_quick_ones_do_not() {
 }
 
 #[test]
+fn who_waits_for_another_unit_says_nothing_of_this_one() {
+    let scene = watched(at_most(2));
+    for _ in 0..6 {
+        let mut connection = scene.take();
+        connection.is_put_off();
+        scene.runtime.advance(SECOND * 3);
+        assert_eq!((state(&scene), report(&scene).slow), (State::Closed, 0));
+        scene.run(&mut connection, "fine").unwrap();
+    }
+    assert!(report(&scene).statements >= 3 && report(&scene).slow == 0);
+    // Neither does one on trial, whose place is another's then.
+    broken(&scene);
+    scene.runtime.advance(SECOND * 5);
+    let mut probes = [scene.take(), scene.take()];
+    assert!(is_shut(&scene));
+    probes.iter_mut().for_each(|probe| probe.is_put_off());
+    scene.runtime.advance(SECOND * 3);
+    drop(probes);
+    for _ in 0..2 {
+        run(&scene, "fine").unwrap();
+    }
+    assert_eq!(state(&scene), State::Closed);
+}
+
+#[test]
 fn who_has_a_connection_goes_on_and_who_ends_a_transaction_gets_one() {
     let scene = watched(at_most(2));
     let mut held = scene.take();

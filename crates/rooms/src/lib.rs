@@ -22,7 +22,7 @@ pub use units::connector;
 #[derive(Debug)]
 pub struct Built {
     /// Its rooms in walking order, and its dialect. Its units are those that take writes, in file order: replicas are spoken to through their group only.
-    /// A group without a primary is stood for by a member that can be read. Disabled units are not among them, and no shadows.
+    /// A group without a primary is stood for by a member that can be read. Disabled units are not among them, no shadows and no mirrors.
     pub database: feature::Database,
     /// Every storage unit in file order.
     pub units: Vec<Unit>,
@@ -68,8 +68,9 @@ pub fn build_with_states(
     let mut writers =
         places::writers(database, &groups(database), &rooms::groups(database, states));
     let shadows = features.iter().flat_map(|room| room.groups().shadows);
-    let shadows: Vec<UnitName> = shadows.flat_map(|place| place.members).collect();
-    writers.retain(|unit| !states.disabled.contains(unit) && !shadows.contains(unit));
+    let mirrors = features.iter().flat_map(|room| room.mirrors()).map(|own| own.mirror);
+    let apart: Vec<UnitName> = shadows.flat_map(|place| place.members).chain(mirrors).collect();
+    writers.retain(|unit| !states.disabled.contains(unit) && !apart.contains(unit));
     Ok(Built {
         database: feature::Database {
             name: database.name.value.clone(),

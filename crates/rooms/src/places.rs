@@ -12,17 +12,17 @@ pub(crate) struct Grouped {
     pub(crate) groups: Vec<Place>,
     /// Storage units and groups beside which others stand as their shadows, under a name for both.
     pub(crate) shadowed: Vec<Place>,
-    /// The storage units that are shadows.
-    pub(crate) shadows: Vec<UnitName>,
+    /// The storage units that are shadows, and those that copies go to.
+    pub(crate) apart: Vec<UnitName>,
 }
 
 /// Storage units in file order; members of a group give way to the group, which stands where its first member stood.
-/// What has a shadow gives way to the name that it has together with it, and shadows are no places.
+/// What has a shadow gives way to the name that it has together with it; shadows and mirrors are no places.
 pub(crate) fn places(database: &Database, grouped: &Grouped) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     for unit in &database.storage_units {
         let name: UnitName = unit.name.as_str().into();
-        if grouped.shadows.contains(&name) {
+        if grouped.apart.contains(&name) {
             continue;
         }
         let has = |group: &&Place| group.members.contains(&name);

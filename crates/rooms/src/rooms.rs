@@ -20,6 +20,7 @@ pub const ROOMS: &[Offer] = &[
     disabled::DEFINITIONS,
     pando_audit::ROOM,
     pando_limit::ROOM,
+    pando_mirror::ROOM,
     pando_sharding::ROOM,
     pando_single::ROOM,
     pando_broadcast::ROOM,
@@ -52,7 +53,23 @@ pub fn rooms(
             }
         }
     }
+    mirrors_alone(database, &made, report);
     made.into_iter().flatten().collect()
+}
+
+/// What statements are copied to serves nobody else: it would answer with rows that only copies have written.
+fn mirrors_alone(database: &Database, made: &[Option<Arc<dyn Feature>>], report: &mut Report) {
+    let rooms = || made.iter().flatten();
+    let groups = rooms().map(|room| room.groups());
+    let members: Vec<Place> = groups.flat_map(|own| [own.places, own.shadows].concat()).collect();
+    for own in rooms().flat_map(|room| room.mirrors()) {
+        if let Some(place) = members.iter().find(|place| place.members.contains(&own.mirror)) {
+            report.error(database.name.at.problem(format!(
+                "storage unit `{}` is the mirror of rule `{}`, and `{}` has it as well: give the copies a unit of their own",
+                own.mirror, own.rule, place.name
+            )));
+        }
+    }
 }
 
 /// The groups that rooms make of storage units, apart from those that set shadows beside them; none where the rules for them are wrong, which [`rooms`] reports.
@@ -100,7 +117,8 @@ fn groups_of(list: &[Offer], made: &[Option<Arc<dyn Feature>>]) -> Grouped {
             Turn::Shadows => grouped.shadowed.extend(groups.places),
             Turn::Groups | Turn::Tables | Turn::Rest => grouped.groups.extend(groups.places),
         }
-        grouped.shadows.extend(groups.shadows.into_iter().flat_map(|place| place.members));
+        grouped.apart.extend(groups.shadows.into_iter().flat_map(|place| place.members));
+        grouped.apart.extend(room.mirrors().into_iter().map(|own| own.mirror));
     }
     grouped
 }

@@ -19,6 +19,7 @@ use crate::files::Pooled;
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
 use crate::look::Look;
+use crate::mirrors;
 use crate::options::Options;
 use crate::pools::Pools;
 use crate::refill::Refills;
@@ -222,12 +223,20 @@ impl House for Host {
             let live = self.engine.snapshot().database(database).map(|live| live.limits());
             live.unwrap_or_default()
         };
+        let mirrored = || {
+            let live = self.engine.snapshot().database(database).map(|live| live.mirrored());
+            live.unwrap_or_default()
+        };
         match of {
             Status::StorageUnits => {}
             // The governor knows.
             Status::EncryptTables => return Vec::new(),
             Status::Limits => return limits().0.iter().map(gauge).collect(),
             Status::CircuitBreakers => return limits().1.iter().map(circuit).collect(),
+            Status::Mirrors => return mirrored().iter().map(mirrors::counts).collect(),
+            Status::MirrorDifferences => {
+                return mirrored().iter().flat_map(mirrors::differences).collect();
+            }
         }
         let served = self.served().clone();
         let said = served.and_then(|served| {

@@ -13,6 +13,7 @@ mod inquiry;
 mod load;
 mod look;
 mod loops;
+mod mirrors;
 mod options;
 mod pools;
 mod private;

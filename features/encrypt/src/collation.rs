@@ -33,7 +33,7 @@ pub(crate) fn check<'a>(
 
 fn check_one(rule: &Rule, ctx: &Context<'_>, of: &Origin) -> Result<()> {
     let column = found(rule, of)?;
-    if column.cipher.makes.stores() == Stores::Ascii || column.assisted.is_some() {
+    if column.told.makes.stores() == Stores::Ascii || column.assisted.is_some() {
         return Ok(());
     }
     let seen = ctx.catalog.columns(&of.table);

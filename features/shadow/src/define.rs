@@ -90,6 +90,21 @@ pub(crate) fn concerned(
     Ok(keys.into_iter().filter(|key| rule.takes_all || rule.table(key).is_some()).collect())
 }
 
+/// Whether an index is what one of this name is called in an actual table, all in lower case: the table's name stands behind
+/// it, and where that would be too long it is cut, and a number of eight digits stands in between.
+fn is_of_part(own: &str, name: &str, table: &str) -> bool {
+    let Some(start) = own.strip_suffix(table).and_then(|start| start.strip_suffix('_')) else {
+        return false;
+    };
+    let is_number =
+        |text: &str| text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_cut = || {
+        let cut = start.rsplit_once('_').filter(|(_, number)| is_number(number));
+        cut.is_some_and(|(kept, _)| name.len() > kept.len() && name.starts_with(kept))
+    };
+    start == name || is_cut()
+}
+
 /// The logic tables to which indexes belong that a definition names alone.
 fn of_indexes(ctx: &Context<'_>, define: &Define) -> std::result::Result<Vec<String>, Need> {
     let Some(indexes) = ctx.catalog.indexes() else { return Err(Need::Indexes) };
@@ -101,9 +116,37 @@ fn of_indexes(ctx: &Context<'_>, define: &Define) -> std::result::Result<Vec<Str
     };
     let owner = |name: &pando_sql::ast::ObjectName| {
         let name = name.parts.last()?.value.to_lowercase();
-        // An index of a sharded table has the number of its part behind its name.
-        let of_part = || indexes.iter().find(|(own, _)| own.starts_with(&format!("{name}_")));
-        indexes.get(&name).or_else(|| of_part().map(|(_, table)| table)).map(logic)
+        // Whichever part it is, the same each time.
+        let of_part = || {
+            let parts = indexes.iter().filter(|(own, table)| is_of_part(own, &name, table));
+            parts.map(|(_, table)| table).min()
+        };
+        indexes.get(&name).or_else(of_part).map(logic)
     };
     Ok(define.names.iter().filter_map(owner).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_part;
+
+    #[test]
+    fn an_index_belongs_to_the_part_whose_name_stands_behind_it() {
+        assert!(is_of_part("by_v_t_0", "by_v", "t_0"));
+        // Another index, whose name only begins like it.
+        assert!(!is_of_part("by_v_2_u_0", "by_v", "u_0"));
+        assert!(!is_of_part("by_v_u_0", "by_v", "t_0"));
+        assert!(!is_of_part("by_v", "by_v", "t_0"));
+        let long = "an_index_whose_name_would_be_too_long_with_that_of_its_table";
+        assert!(is_of_part(
+            "an_index_whose_name_would_be_too_long_with_0badcafe_t_order_0",
+            long,
+            "t_order_0"
+        ));
+        assert!(!is_of_part(
+            "an_index_whose_name_would_be_too_long_with_t_order_0",
+            long,
+            "t_order_0"
+        ));
+    }
 }

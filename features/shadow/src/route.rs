@@ -100,10 +100,10 @@ fn doubled(rule: &Rule, define: &Define, keys: &[String], units: &mut Units) {
             [] => rule.takes_all,
             keys => keys.iter().any(|key| rule.has_shadow(key, pair)),
         };
-        if let Some(pair) = pair.filter(|pair| !define.temporary && is_there(*pair)) {
+        if pair.is_some_and(|pair| !define.temporary && is_there(pair)) {
             let mut shadow = target.clone();
             redirect_one(rule, Environment::Shadow, &mut shadow);
-            shadows.extend(Some(shadow).filter(|_| rule.pairs.get(pair).is_some()));
+            shadows.push(shadow);
         }
         redirect_one(rule, Environment::Production, target);
     }

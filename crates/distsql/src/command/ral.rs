@@ -361,4 +361,8 @@ pub enum Status {
     CircuitBreakers,
     /// Tables that are being encrypted or decrypted.
     EncryptTables,
+    /// What was run a second time on mirrors, in numbers.
+    Mirrors,
+    /// Answers of mirrors that were others.
+    MirrorDifferences,
 }

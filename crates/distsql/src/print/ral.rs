@@ -35,12 +35,14 @@ impl Display for Ral {
             }
             Self::ShowStatus { of, database } => {
                 let of = match of {
-                    Status::StorageUnits => "STORAGE UNITS",
-                    Status::Limits => "LIMIT RULES",
-                    Status::CircuitBreakers => "CIRCUIT BREAKERS",
-                    Status::EncryptTables => "ENCRYPT TABLES",
+                    Status::StorageUnits => "STATUS FROM STORAGE UNITS",
+                    Status::Limits => "STATUS FROM LIMIT RULES",
+                    Status::CircuitBreakers => "STATUS FROM CIRCUIT BREAKERS",
+                    Status::Mirrors => "STATUS FROM MIRROR RULES",
+                    Status::MirrorDifferences => "DIFFERENCES FROM MIRROR RULES",
+                    Status::EncryptTables => "STATUS FROM ENCRYPT TABLES",
                 };
-                write!(f, "SHOW STATUS FROM {of}{}", from(database))
+                write!(f, "SHOW {of}{}", from(database))
             }
             Self::ShowInDoubt => f.write_str("SHOW IN DOUBT TRANSACTIONS"),
             Self::ShowTransactionStatus => f.write_str("SHOW TRANSACTION STATUS"),

@@ -148,7 +148,7 @@ pub(super) static ADMINISTER: &[Entry] = &[
         examples: &["SHOW INSTANCE LIST"],
         wrong: &[(
             "SHOW INSTANCES",
-            "unexpected `INSTANCES`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word; did you mean `INSTANCE`? at line 1, column 6",
+            "unexpected `INSTANCES`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIFFERENCES`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL` or another word; did you mean `INSTANCE`? at line 1, column 6",
         )],
         build: |_| administer(Ral::ComputeNode(ComputeNode::List)),
     },
@@ -456,6 +456,54 @@ pub(super) static ADMINISTER: &[Entry] = &[
         build: |p| {
             let database = p.maybe_name("database");
             administer(Ral::ShowStatus { of: Status::CircuitBreakers, database })
+        },
+    },
+    Entry {
+        name: "SHOW STATUS FROM MIRROR RULES",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW STATUS FROM MIRROR RULES [FROM database]",
+        columns: &[
+            "name",
+            "source",
+            "mirror",
+            "copied",
+            "waiting",
+            "equal",
+            "different",
+            "failed",
+            "dropped",
+            "passed_over",
+        ],
+        help: "What this instance has run a second time under each mirror rule, in statements: copied ones, which are then waiting, equal, different or failed; dropped ones, for which there was no room; passed over ones, which cannot be copied. Pando only.",
+        examples: &["SHOW STATUS FROM MIRROR RULES", "SHOW STATUS FROM MIRROR RULES FROM shop"],
+        wrong: &[(
+            "SHOW STATUS FROM MIRROR",
+            "unexpected end of the statement, expected `RULES` at line 1, column 24",
+        )],
+        build: |p| {
+            let database = p.maybe_name("database");
+            administer(Ral::ShowStatus { of: Status::Mirrors, database })
+        },
+    },
+    Entry {
+        name: "SHOW DIFFERENCES FROM MIRROR RULES",
+        category: Category::Ral,
+        age: Age::Current,
+        syntax: "SHOW DIFFERENCES FROM MIRROR RULES [FROM database]",
+        columns: &["name", "time", "what", "source_answer", "mirror_answer", "statement"],
+        help: "The newest answers of mirrors on this instance that were others than their sources': what was other, and the statement without its literals. Pando only.",
+        examples: &[
+            "SHOW DIFFERENCES FROM MIRROR RULES",
+            "SHOW DIFFERENCES FROM MIRROR RULES FROM shop",
+        ],
+        wrong: &[(
+            "SHOW DIFFERENCES FROM MIRROR",
+            "unexpected end of the statement, expected `RULES` at line 1, column 29",
+        )],
+        build: |p| {
+            let database = p.maybe_name("database");
+            administer(Ral::ShowStatus { of: Status::MirrorDifferences, database })
         },
     },
     Entry {

@@ -283,7 +283,7 @@ pub(super) static METADATA: &[Entry] = &[
         ],
         wrong: &[(
             "SHOW ALGORITHM IMPLEMENTATIONS",
-            "unexpected `ALGORITHM`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word at line 1, column 6",
+            "unexpected `ALGORITHM`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIFFERENCES`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL` or another word at line 1, column 6",
         )],
         build: show_plugins,
     },

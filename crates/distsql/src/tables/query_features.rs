@@ -70,7 +70,7 @@ pub(super) static QUERY_FEATURES: &[Entry] = &[
         examples: &["SHOW MASK RULES", "SHOW MASK RULE t_mask FROM shop"],
         wrong: &[(
             "SHOW MASKS",
-            "unexpected `MASKS`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL`, `IMPLEMENTATIONS` or another word; did you mean `MASK`? at line 1, column 6",
+            "unexpected `MASKS`, expected `ALL`, `AUTHORITY`, `BROADCAST`, `COMPUTE`, `DATABASE`, `DB_DISCOVERY`, `DEFAULT`, `DIFFERENCES`, `DIST`, `ENCRYPT`, `FULL`, `GLOBAL` or another word; did you mean `MASK`? at line 1, column 6",
         )],
         build: |p| query(p, Subject::MaskRules(p.maybe_name("table"))),
     },

@@ -1,6 +1,7 @@
 //! One backend connection with the executions a statement runs on it.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -14,6 +15,7 @@ use pando_pool::Connection;
 use super::asked::Asked;
 use super::renumber::Renumbering;
 use crate::merge::{RowSource, alike};
+use crate::mirror::Tap;
 use crate::variables::UNKNOWN;
 
 /// Executions that are sent ahead on one connection. Enough to keep its server busy; few, because each that is sent must be cancelled by itself.
@@ -48,6 +50,8 @@ pub(crate) struct Channel {
     renumbering: Option<Box<Renumbering>>,
     /// Where servers forget with the next statement what the one before was warned of.
     asked: Option<Box<Asked>>,
+    /// Where the statement is to run a second time elsewhere.
+    tap: Option<Box<Tap>>,
     /// The statement was cancelled: nothing further is started.
     halt: Arc<AtomicBool>,
     /// How the replies ended so far.
@@ -127,6 +131,7 @@ impl Channel {
             form: None,
             renumbering: None,
             asked: None,
+            tap: None,
             halt,
             completions: Vec::new(),
             notices: VecDeque::new(),
@@ -150,6 +155,22 @@ impl Channel {
     /// What is sent and answered is told in the numbers that are shown; of what was started before, the answer.
     pub(crate) fn renumber(&mut self, renumbering: Option<Box<Renumbering>>) {
         self.renumbering = renumbering;
+    }
+
+    /// Of a channel that has started nothing yet: all that it starts, and what is answered, is seen.
+    pub(crate) fn is_tapped(&mut self, tap: Tap) {
+        self.tap = Some(Box::new(tap));
+    }
+
+    /// Reads on for who sees the answers, though nobody else wants them: to their end, or so many bytes of rows.
+    pub(crate) async fn read_out(&mut self, limit: usize) {
+        let mut bytes = 0;
+        while self.tap.is_some() && bytes < limit {
+            match poll_fn(|cx| self.poll_rows(cx)).await {
+                Ok(Some(rows)) => bytes += rows.bytes.len(),
+                Ok(None) | Err(_) => return,
+            }
+        }
     }
 
     /// Starts every execution even if one before it fails.
@@ -204,6 +225,9 @@ impl Channel {
                 self.opening = Opening::Gone;
             }
             let mut execution = execution;
+            if let Some(tap) = &mut self.tap {
+                tap.sends(&execution);
+            }
             if let Some(renumbering) = &self.renumbering {
                 renumbering.sent(&mut execution);
             }
@@ -244,6 +268,9 @@ impl Channel {
                         self.connection.set_session_state(UNKNOWN);
                         self.forgo();
                     } else {
+                        if let Some(tap) = &mut self.tap {
+                            tap.hears_error(&error);
+                        }
                         self.fails();
                     }
                     return Poll::Ready(Err(error));
@@ -261,6 +288,9 @@ impl Channel {
                         event
                     }
                 };
+                if let Some(tap) = &mut self.tap {
+                    tap.hears(&event);
+                }
                 if matches!(event, Event::Done) {
                     self.remaining = self.remaining.saturating_sub(1);
                     self.ask()?;
@@ -294,6 +324,13 @@ impl Channel {
             return Poll::Ready(Ok(None));
         }
         let whole = ready!(self.connection.poll_whole(cx));
+        if let Some(tap) = &mut self.tap {
+            match &whole {
+                Ok(Some(whole)) => tap.hears_whole(whole),
+                Ok(None) => {}
+                Err(error) => tap.hears_error(error),
+            }
+        }
         match &whole {
             Ok(Some(_)) => self.remaining = 0,
             Ok(None) => {}

@@ -38,7 +38,9 @@ pub(super) fn named_unit(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<U
     let Some(name) = hinted_unit(stmt) else { return Ok(None) };
     let is_it = |unit: &&UnitName| unit.eq_ignore_ascii_case(name);
     let shadow = || leaders(ctx.database.shadows()).iter().find(is_it).cloned();
-    let unit = ctx.database.units.iter().find(is_it).cloned().or_else(shadow);
+    let mirrors = || ctx.database.mirrors().into_iter().map(|own| own.mirror);
+    let mirror = || mirrors().find(|unit| is_it(&unit));
+    let unit = ctx.database.units.iter().find(is_it).cloned().or_else(shadow).or_else(mirror);
     let unit = unit.ok_or_else(|| {
         Error::unsupported(
             12200,

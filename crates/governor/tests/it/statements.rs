@@ -134,6 +134,18 @@ fn of_units() -> Vec<Case> {
             "SHOW STATUS FROM CIRCUIT BREAKERS FROM nowhere",
         ),
         case(
+            "SHOW STATUS FROM MIRROR RULES",
+            "SHOW STATUS FROM MIRROR RULES",
+            Answers("Mirrors"),
+            "SHOW STATUS FROM MIRROR RULES FROM nowhere",
+        ),
+        case(
+            "SHOW DIFFERENCES FROM MIRROR RULES",
+            "SHOW DIFFERENCES FROM MIRROR RULES FROM shop",
+            Answers("MirrorDifferences"),
+            "SHOW DIFFERENCES FROM MIRROR RULES FROM nowhere",
+        ),
+        case(
             "REFRESH DATABASE METADATA",
             "FORCE REFRESH DATABASE METADATA shop",
             Answers(""),

@@ -92,6 +92,9 @@ pub(in crate::session) async fn start_bulk(
     session.work.refuse_if_failed()?;
     admission::admit_change(session, &live, stmt).await?;
     base::refuse_in_base(session, "bulk data")?;
+    if !session.work.is_idle() {
+        session.work.gatherings_mut().forgoes();
+    }
     Box::pin(look::look_at_temporaries(session, &live, stmt)).await?;
     settle::settle_cursors(session).await?;
     let plan = ready::single_plan(session, &live, stmt, &Given::default(), Purpose::Run).await?;

@@ -219,6 +219,7 @@ pub(in crate::session) async fn undo_if_open(session: &mut Session, channels: &m
 /// Undoes one statement on the units it had been started on (families whose transactions go on after an error).
 pub(in crate::session) async fn undo_statement(session: &mut Session, channels: &mut [Channel]) {
     let Some(dialect) = session.place.dialect() else { return };
+    session.work.gatherings_mut().forgoes();
     let verb = TransactionVerb::RollbackTo(STATEMENT_SAVEPOINT);
     let Some(text) = dialect.transaction(&verb) else { return };
     attend::let_go(session).await;
@@ -267,6 +268,7 @@ pub(in crate::session) fn channels_of(reply: Reply) -> Vec<Channel> {
 
 async fn drain_all(channels: &mut [Channel]) {
     for channel in channels {
+        channel.read_out(DRAIN_BYTES).await;
         if channel.connection.condition().outstanding > 0 {
             // Beyond the limit the rest is another's business.
             let _ = drain(&mut channel.connection, DRAIN_BYTES).await;

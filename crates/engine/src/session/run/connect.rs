@@ -117,6 +117,7 @@ async fn start_enlisted(
         && session.work.transaction().kind() != TransactionType::Base;
     let aim = if savepoint { Aim::WritesAsOne } else { Aim::of(plan) };
     for (unit, jobs) in jobs::grouped(live, plan) {
+        started.channels.iter_mut().for_each(|own| own.connection.is_put_off());
         let (mut connection, mut swallow) = lend::enlisted(session, live, &unit, aim).await?;
         let own: Vec<&Unit> = jobs.iter().filter_map(|job| plan.units.get(*job)).collect();
         let locked = session.work.lock_what_is_read(live, &mut connection, &own);

@@ -47,7 +47,10 @@ pub(in crate::session) async fn start_from_pools(
         let hold = (at > 0 && returns != RETURNS).then_some(HOLD);
         let taken = match idle {
             Some(idle) => Some(idle),
-            None => Box::pin(several(session, pool, shares.len(), hold)).await?,
+            None => {
+                started.channels.iter_mut().for_each(|own| own.connection.is_put_off());
+                Box::pin(several(session, pool, shares.len(), hold)).await?
+            }
         };
         let Some(connections) = taken else {
             let scarce = Arc::clone(unit);

@@ -19,6 +19,7 @@ pub(in crate::session) mod jobs;
 pub(in crate::session) mod leave;
 pub(in crate::session) mod many_pools;
 pub(in crate::session) mod meant;
+pub(in crate::session) mod mirrors;
 pub(in crate::session) mod oids;
 pub(in crate::session) mod on_units;
 pub(in crate::session) mod planning;

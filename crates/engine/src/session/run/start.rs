@@ -30,7 +30,7 @@ use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
 use crate::session::run::jobs::Started;
 use crate::session::run::{
-    connect, context, counted_tables, early_release, insert_keys, oids, uncounted,
+    connect, context, counted_tables, early_release, insert_keys, mirrors, oids, uncounted,
 };
 
 impl Verb {
@@ -97,6 +97,7 @@ pub(in crate::session) async fn start_one(
         session.settings.will_be_set(names)?;
     }
     let mut channel = connect::start_unit(session, run.live, run.plan, unit, given).await?;
+    mirrors::tap(session, run, std::slice::from_mut(&mut channel));
     if verb.assigns.is_some() {
         channel.connection.set_session_state(UNKNOWN);
     }
@@ -131,6 +132,7 @@ pub(in crate::session) async fn start_many(
     let Run { live, stmt, plan } = run;
     let splice = splice(&stmt.kind, plan.units.len())?;
     let mut started = connect::start_units(session, live, plan, given).await?;
+    mirrors::tap(session, run, &mut started.channels);
     for (channel, jobs) in started.channels.iter_mut().zip(&started.jobs) {
         let unit = jobs.first().and_then(|job| plan.units.get(*job));
         channel.renumber(oids::renumbering(session, live, unit));

@@ -118,6 +118,7 @@ async fn return_to_savepoint(
     settle::settle_cursors(session).await?;
     attend::attend_transaction(session)?;
     session.work.forget_held_keys();
+    session.work.gatherings_mut().forgoes();
     let result = session.work.transaction_mut().rollback_to(name, dialect).await;
     or_fail(session, result).await?;
     session.temporary.doubt_temporaries();

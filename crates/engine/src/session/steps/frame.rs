@@ -198,6 +198,7 @@ async fn undo_steps(session: &mut Session, live: &LiveDatabase) {
         return;
     }
     let dialect = live.database.dialect.as_ref();
+    session.work.gatherings_mut().forgoes();
     attend::let_go(session).await;
     let undone = match attend::attend_transaction(session) {
         Ok(()) => match session.work.transaction_mut().rollback_to(SAVEPOINT, dialect).await {

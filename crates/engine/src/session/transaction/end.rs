@@ -134,6 +134,11 @@ pub(in crate::session) async fn wind_up(session: &mut Session, end: End) -> Resu
     session.place.handle().parts();
     Box::pin(locks::free_transactions(session)).await;
     let outcome = parts.and(parted(session, ended));
+    session.work.gatherings_mut().end(match &outcome {
+        Ok(Outcome::Committed) => Some(true),
+        Ok(Outcome::RolledBack) => Some(false),
+        Err(_) => None,
+    });
     if session.work.channels().are_pending() {
         let ended = match outcome {
             Ok(Outcome::Committed) => End::Commit,

@@ -27,6 +27,7 @@ use pando_kernel::route::Environment;
 use pando_transaction::Transaction;
 
 use crate::locked_keys::HeldKeys;
+use crate::mirror::Gatherings;
 
 use crate::session::transaction::channels::Channels;
 use crate::session::transaction::locks::HeldLocks;
@@ -71,6 +72,8 @@ pub(in crate::session) struct Work {
     channels: Channels,
     /// Rows that the open transaction has locked one by one.
     held_keys: Option<HeldKeys>,
+    /// What is kept of the open transaction for mirrors.
+    gatherings: Gatherings,
 }
 
 /// Transaction modes that are not those of the open transaction.

@@ -9,6 +9,7 @@ use pando_sql::ast::Kind;
 use pando_transaction::{Transaction, no_savepoint};
 
 use crate::locked_keys::{HeldKeys, LockedKeys};
+use crate::mirror::Gatherings;
 
 use crate::session::errors::no_transaction;
 use crate::session::given::Run;
@@ -38,6 +39,7 @@ impl Default for Work {
             locks: HeldLocks::default(),
             channels: Channels::default(),
             held_keys: None,
+            gatherings: Gatherings::default(),
         }
     }
 }
@@ -65,6 +67,11 @@ impl Work {
             self.held_keys = None;
         }
         self.held_keys.get_or_insert_with(|| all.holder())
+    }
+
+    /// What is kept of the open transaction for mirrors.
+    pub(in crate::session) fn gatherings_mut(&mut self) -> &mut Gatherings {
+        &mut self.gatherings
     }
 
     /// Some of them may not be locked any more.
