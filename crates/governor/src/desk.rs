@@ -255,7 +255,11 @@ impl Governor {
                 let database = self.database(chosen(caller, named)?)?;
                 let rows = match of {
                     Status::EncryptTables => self.refill_states(&database),
-                    Status::StorageUnits | Status::Limits | Status::CircuitBreakers => {
+                    Status::StorageUnits
+                    | Status::Limits
+                    | Status::CircuitBreakers
+                    | Status::Mirrors
+                    | Status::MirrorDifferences => {
                         self.shared.house.states(&database.name.value, *of)
                     }
                 };
