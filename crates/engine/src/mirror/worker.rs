@@ -71,7 +71,7 @@ async fn dress(connection: &mut Connection, manner: &Manner) -> Result<()> {
         return Ok(());
     }
     connection.set_session_state(UNKNOWN);
-    if worn != 0 || manner.dialect.prepares_with_settings() {
+    if worn != 0 || manner.dialect.prepares().with_settings {
         connection.start(Execution::Reset)?;
         finish(connection).await?;
         connection.set_told(None);
