@@ -136,6 +136,22 @@ impl Field {
         .collect()
     }
 
+    /// The global transactions that have images anywhere now, whoever runs them.
+    ///
+    /// # Errors
+    /// A storage unit's own, where one does not tell.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn opened(&self) -> Result<Vec<String>> {
+        let mut opened = Vec::new();
+        for pool in &self.pools {
+            let heard = self.open(pool.unit()).await?;
+            opened.extend(heard.into_iter().flat_map(|heard| heard.open).map(|open| open.global));
+        }
+        Ok(opened)
+    }
+
     /// What the undo logs hold, of the units that answer in time and take writes. They are asked side by side.
     async fn told(&self) -> Vec<Heard> {
         let asking = self.pools.iter().map(|pool| {

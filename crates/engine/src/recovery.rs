@@ -167,6 +167,20 @@ impl Engine {
         left
     }
 
+    /// The transactions of type BASE that have images on a database's storage units now.
+    ///
+    /// # Errors
+    /// The units' own.
+    ///
+    /// # Cancel safety
+    /// May be dropped at any await.
+    pub async fn opened_in_base(&self, database: &str) -> Result<Vec<String>> {
+        match self.snapshot().database(database) {
+            Some(live) => self.field(live).opened().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The transactions in doubt of a database that have a part on one of these storage units or are decided there, each with its unit; and who of
     /// these does not answer. A transaction whose deciding unit is not known may be of any.
     ///

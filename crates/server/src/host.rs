@@ -1,8 +1,9 @@
 //! The process as its governor sees it: rooms, pools, engine and gate together.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_engine::{Admits, Engine, Settings, Snapshot};
@@ -10,7 +11,7 @@ use pando_governor::{
     Cluster, Found, House, Lease, Orders, Progress, Refiller, Refilling, Served, Status, Unsettled,
 };
 use pando_health::Report;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::{Gauge, LogicTable};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{Offer, States, TransactionType, Value, WorkerId, circuit};
@@ -26,6 +27,9 @@ use crate::refill::Refills;
 use crate::server::certificate;
 use crate::wards::{Means, News, Wards};
 use crate::wrong::configuration;
+
+/// Time between two looks whether transactions of type BASE have ended.
+const BASE_LOOK: Duration = Duration::from_millis(500);
 
 /// What the governor governs.
 pub(crate) struct Host {
@@ -147,6 +151,20 @@ impl Host {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until no transaction of type BASE is left that has images now: what takes one back knows of the columns of then.
+    async fn outlive_base(&self, database: &str, progress: &Progress) -> Result<()> {
+        let before = self.engine.opened_in_base(database).await?;
+        let mut left = before.clone();
+        while left.iter().any(|global| before.contains(global)) {
+            if progress.stops.load(Ordering::Relaxed) {
+                return Err(ErrorKind::Cancelled.into());
+            }
+            self.runtime.sleep(BASE_LOOK).await;
+            left = self.engine.opened_in_base(database).await?;
+        }
+        Ok(())
+    }
+
     /// Reads certificate and users anew without any change of the configuration.
     ///
     /// # Errors
@@ -179,7 +197,15 @@ impl Refiller for Host {
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let look = Look::at(database, &self.options.data, &self.runtime)?;
-            Refills::of(&look, table).await?.carry_out(part, progress).await
+            Refills::of(&look, table).await?.carry_out(part, progress).await?;
+            match part {
+                Refilling::Fence => self.outlive_base(&database.name, progress).await,
+                Refilling::Check
+                | Refilling::Columns
+                | Refilling::Rows
+                | Refilling::Nulls
+                | Refilling::Drop => Ok(()),
+            }
         })
     }
 }
