@@ -14,6 +14,7 @@ mod load;
 mod look;
 mod loops;
 mod options;
+mod place;
 mod pools;
 mod private;
 mod roaming;
