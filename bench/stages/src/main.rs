@@ -9,6 +9,7 @@ mod measure;
 mod merge;
 mod mysql;
 mod outcome;
+mod own;
 mod plan;
 mod postgres;
 mod route;

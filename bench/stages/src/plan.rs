@@ -69,13 +69,17 @@ impl Desk {
         text: &str,
         parameters: Option<Vec<Parameter>>,
     ) -> Outcome<Self> {
-        let built = shop::built(family, nodes)?;
+        Ok(Self { parameters, ..Self::at(shop::built(family, nodes)?, text)? })
+    }
+
+    /// The same in this database.
+    pub(crate) fn at(built: Built, text: &str) -> Outcome<Self> {
         let syntax = built.database.dialect.syntax();
         let statement = pando_sql::parse(text, syntax).map_err(|error| error.message)?;
         let mut session = SessionView::default();
         Arc::make_mut(&mut session.facts).database = Some(built.database.name.clone());
         Arc::make_mut(&mut session.facts).databases = Arc::from([built.database.name.clone()]);
-        Ok(Self { built, catalog: Known::new(), session, statement, parameters })
+        Ok(Self { built, catalog: Known::new(), session, statement, parameters: None })
     }
 
     /// Gives planning's context and the statement to `work`.

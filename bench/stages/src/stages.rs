@@ -2,7 +2,7 @@
 
 use crate::outcome::{Failure, Outcome};
 use crate::stage::Stage;
-use crate::{line, merge, mysql, plan, postgres, route, text};
+use crate::{line, merge, mysql, own, plan, postgres, route, text};
 
 /// Every stage.
 pub(crate) fn all() -> impl Iterator<Item = &'static Stage> {
@@ -13,6 +13,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Stage> {
         route::STAGES,
         plan::STAGES,
         merge::STAGES,
+        own::STAGES,
         line::STAGES,
     ];
     groups.into_iter().flatten()

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use pando_kernel::Modules;
 use pando_kernel::feature::{LogicTable, TableKind};
 use pando_server::Loaded;
 
 use crate::out::{complain, say};
 
-pub(crate) fn run(config: &Path, data: &Path) -> Result<(), String> {
-    let loaded = pando_server::load(config, data).map_err(|errors| errors.to_string())?;
+pub(crate) fn run(config: &Path, data: &Path, modules: &dyn Modules) -> Result<(), String> {
+    let loaded = pando_server::load(config, data, modules).map_err(|errors| errors.to_string())?;
     for warning in &loaded.warnings {
         complain(&format!("warning: {warning}"));
     }

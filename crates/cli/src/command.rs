@@ -46,7 +46,7 @@ Examples:
 #[derive(Debug)]
 pub(crate) enum Asked {
     Serve(Serve),
-    Check { config: PathBuf, data: PathBuf },
+    Check { config: PathBuf, data: PathBuf, modules: Option<PathBuf> },
     Demo { keep: bool },
 }
 
@@ -58,6 +58,7 @@ pub(crate) struct Serve {
     pub(crate) postgres: Option<String>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) files: Option<PathBuf>,
+    pub(crate) modules: Option<PathBuf>,
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     pub(crate) tls_clients: Option<PathBuf>,
 }
@@ -79,12 +80,14 @@ fn asked(matches: &ArgMatches) -> Asked {
             postgres: of.get_one::<String>("postgres").cloned(),
             data: path(of, "data"),
             files: path(of, "files"),
+            modules: path(of, "modules"),
             tls: path(of, "tls-certificate").zip(path(of, "tls-key")),
             tls_clients: path(of, "tls-client-ca"),
         }),
         Some(("check", of)) => Asked::Check {
             config: path(of, "config").unwrap_or_default(),
             data: path(of, "data").unwrap_or_default(),
+            modules: path(of, "modules"),
         },
         // clap lets nothing but the three pass.
         Some((_, of)) => Asked::Demo { keep: of.get_flag("keep") },
@@ -113,7 +116,8 @@ fn command() -> Command {
                 .about("Reads a configuration and says what it holds, without connecting anywhere")
                 .after_help(CHECK_EXAMPLES)
                 .arg(config())
-                .arg(data()),
+                .arg(data())
+                .arg(modules()),
         )
         .subcommand(
             Command::new("demo")
@@ -147,6 +151,7 @@ fn serve() -> Command {
                 "Folder below which IMPORT, EXPORT and CONVERT read and write files [default: statements have no files]",
             ),
         )
+        .arg(modules())
         .arg(
             file("tls-certificate")
                 .requires("tls-key")
@@ -166,6 +171,14 @@ fn data() -> Arg {
         .value_name("DIR")
         .value_parser(value_parser!(PathBuf))
         .help("Where relative paths of embedded storage units start [default: the current folder]")
+}
+
+fn modules() -> Arg {
+    Arg::new("modules")
+        .long("modules")
+        .value_name("DIR")
+        .value_parser(value_parser!(PathBuf))
+        .help("Folder with the WebAssembly modules that algorithms of type CLASS_BASED name [default: there are none]")
 }
 
 fn config() -> Arg {

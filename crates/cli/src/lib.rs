@@ -18,7 +18,9 @@ pub fn main() -> ExitCode {
     log::start(&level);
     let done = match asked {
         Asked::Serve(serve) => serve::run(serve),
-        Asked::Check { config, data } => check::run(&config, &data),
+        Asked::Check { config, data, modules } => {
+            check::run(&config, &data, &*serve::modules(modules))
+        }
         Asked::Demo { keep: true } => demo::run(Files::Stay),
         Asked::Demo { keep: false } => demo::run(Files::Go),
     };

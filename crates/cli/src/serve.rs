@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use pando_kernel::{Modules, NoModules};
 use pando_server::{Addresses, Certificate, Listen, Options};
 
 use crate::command::Serve;
@@ -22,12 +24,21 @@ pub(crate) fn run(asked: Serve) -> Result<(), String> {
         data: store.clone().unwrap_or_default(),
         store,
         files: asked.files,
+        modules: modules(asked.modules),
         mysql: listen(asked.mysql),
         postgres: listen(asked.postgres),
         tls: asked.tls.map(|(chain, key)| Certificate { chain, key, clients: asked.tls_clients }),
         ..Options::default()
     };
     pando_server::serve(options, ready).map_err(|error| error.to_string())
+}
+
+/// Where algorithms of people's own are.
+pub(crate) fn modules(asked: Option<PathBuf>) -> Arc<dyn Modules> {
+    match asked {
+        Some(folder) => Arc::new(pando_wasm::Folder::new(folder)),
+        None => Arc::new(NoModules),
+    }
 }
 
 fn listen(asked: Option<String>) -> Listen {

@@ -102,6 +102,7 @@ pub fn is_failure(error: &Error) -> bool {
         | ErrorKind::ShardingValue { .. }
         | ErrorKind::AccessDenied(_)
         | ErrorKind::TooManyConnections
+        | ErrorKind::Algorithm(_)
         | ErrorKind::Limited(_)
         | ErrorKind::Overran(_)
         | ErrorKind::TooLarge(_)

@@ -177,6 +177,8 @@ pub enum ErrorKind {
     },
     /// No connection to a storage unit became free in time.
     Timeout(String),
+    /// A function of a module of the user's own has failed, said that it cannot, or come to a bound.
+    Algorithm(String),
     /// A limit that somebody has set lets no more statements through for now. Nothing was sent.
     Limited(String),
     /// The statement was ended, as it ran for longer than a limit lets it.
@@ -352,9 +354,10 @@ fn place(kind: &ErrorKind) -> (Side, bool) {
         | ErrorKind::Timeout(_)
         | ErrorKind::Limited(_)
         | ErrorKind::Shutdown => (Side::Engine, true),
-        ErrorKind::Memory(_) | ErrorKind::Configuration(_) | ErrorKind::Internal(_) => {
-            (Side::Engine, false)
-        }
+        ErrorKind::Memory(_)
+        | ErrorKind::Algorithm(_)
+        | ErrorKind::Configuration(_)
+        | ErrorKind::Internal(_) => (Side::Engine, false),
         ErrorKind::Server(_) => (Side::Unit, false),
         ErrorKind::Unavailable { .. } | ErrorKind::Full { .. } => (Side::Unit, true),
     }
@@ -387,6 +390,7 @@ impl fmt::Display for ErrorKind {
             | Self::TransactionState(message)
             | Self::Configuration(message)
             | Self::Timeout(message)
+            | Self::Algorithm(message)
             | Self::Limited(message)
             | Self::Overran(message)
             | Self::TooLarge(message)

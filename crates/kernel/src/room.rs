@@ -8,6 +8,7 @@ use pando_sql::Fold;
 use crate::algorithm::AlgorithmKind;
 use crate::feature::Feature;
 use crate::grammar::RuleGrammar;
+use crate::module::Modules;
 use crate::route::{Place, UnitName};
 use crate::states::States;
 use crate::table::LogicTable;
@@ -61,6 +62,8 @@ pub struct Around<'a> {
     pub states: &'a States,
     /// How the storage units read names without quotes.
     pub fold: Fold,
+    /// Where algorithms of type `CLASS_BASED` are.
+    pub modules: &'a dyn Modules,
 }
 
 /// The tags of the rules that a list of rooms serves.

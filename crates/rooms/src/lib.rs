@@ -12,7 +12,7 @@ use std::sync::Arc;
 use pando_config::{Database, Errors, PoolOptions, Problem, Report};
 use pando_kernel::guard::{Reach, Standing};
 use pando_kernel::route::{Place, UnitName};
-use pando_kernel::{Connector, Dialect, Feature, States, feature};
+use pando_kernel::{Connector, Dialect, Feature, Modules, NoModules, States, feature};
 
 pub use rooms::{ROOMS, rooms};
 pub use served::check_global;
@@ -28,6 +28,18 @@ pub struct Built {
     pub units: Vec<Unit>,
     /// What was accepted but should be changed.
     pub warnings: Vec<Problem>,
+}
+
+/// What a database is built on, beside its configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// Where relative paths of embedded storage units start.
+    pub data: &'a Path,
+    /// How the storage units are. States make no errors: what fits no unit and no group of the configuration is passed
+    /// over.
+    pub states: &'a States,
+    /// Where algorithms of type `CLASS_BASED` are.
+    pub modules: &'a dyn Modules,
 }
 
 /// A storage unit that can be connected to.
@@ -59,18 +71,29 @@ pub fn build_with_states(
     data: &Path,
     states: &States,
 ) -> Result<Built, Errors> {
+    build_on(database, &Ground { data, states, modules: &NoModules })
+}
+
+/// The same on this ground.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_on(database: &Database, ground: &Ground<'_>) -> Result<Built, Errors> {
     let mut report = Report::default();
-    let units = units::build(database, data, &mut report);
-    let features = rooms::rooms(ROOMS, database, states, &mut report);
+    let units = units::build(database, ground.data, &mut report);
+    let features = rooms::rooms(ROOMS, database, ground, &mut report);
     let dialect = units.first().map_or_else(units::any_language, |unit| unit.connector.dialect());
     no_ledgers(database, &units, &features, dialect.as_ref(), &mut report);
     let warnings = report.finish()?;
-    let mut writers =
-        places::writers(database, &groups(database), &rooms::groups(database, states));
+    let mut writers = places::writers(
+        database,
+        &groups(database, ground.modules),
+        &rooms::groups(database, ground),
+    );
     let shadows = features.iter().flat_map(|room| room.groups().shadows);
     let mirrors = features.iter().flat_map(|room| room.mirrors()).map(|own| own.mirror);
     let apart: Vec<UnitName> = shadows.flat_map(|place| place.members).chain(mirrors).collect();
-    writers.retain(|unit| !states.disabled.contains(unit) && !apart.contains(unit));
+    writers.retain(|unit| !ground.states.disabled.contains(unit) && !apart.contains(unit));
     Ok(Built {
         database: feature::Database {
             name: database.name.value.clone(),
@@ -85,8 +108,9 @@ pub fn build_with_states(
 
 /// The read/write groups as configured, each with the member first that is configured to take writes; none when their
 /// section is wrong.
-pub fn groups(database: &Database) -> Vec<Place> {
-    rooms::groups(database, &States::default())
+pub fn groups(database: &Database, modules: &dyn Modules) -> Vec<Place> {
+    let states = States::default();
+    rooms::groups(database, &Ground { data: Path::new(""), states: &states, modules })
 }
 
 /// The ledgers of transactions are led to by no rule and no schema.

@@ -6,9 +6,10 @@ use pando_config::{Database, Problem, Report, Vendor, suggest};
 use pando_kernel::feature::LogicTable;
 use pando_kernel::room;
 use pando_kernel::route::{Place, UnitName};
-use pando_kernel::{Around, Feature, Offer, States, Turn};
+use pando_kernel::{Around, Feature, Offer, Turn};
 use pando_sql::Fold;
 
+use crate::Ground;
 use crate::disabled;
 use crate::places::{self, Grouped};
 
@@ -36,9 +37,10 @@ pub const ROOMS: &[Offer] = &[
 pub fn rooms(
     list: &[Offer],
     database: &Database,
-    states: &States,
+    ground: &Ground<'_>,
     report: &mut Report,
 ) -> Vec<Arc<dyn Feature>> {
+    let Ground { states, modules, .. } = *ground;
     unserved(list, database).into_iter().for_each(|problem| report.error(problem));
     let (units, fold) = (units(database), fold(database));
     let mut made: Vec<Option<Arc<dyn Feature>>> = vec![None; list.len()];
@@ -46,7 +48,8 @@ pub fn rooms(
         let places = places::places(database, &groups_of(list, &made));
         for (at, offer) in list.iter().enumerate().filter(|(_, offer)| offer.turn == turn) {
             let others = tables_of(&made);
-            let around = Around { units: &units, places: &places, others: &others, states, fold };
+            let (units, places, others) = (&units[..], &places[..], &others[..]);
+            let around = Around { units, places, others, states, fold, modules };
             match (offer.build)(&database.rules, &around) {
                 Ok(room) => made[at] = room,
                 Err(problems) => problems.into_iter().for_each(|problem| report.error(problem)),
@@ -73,11 +76,13 @@ fn mirrors_alone(database: &Database, made: &[Option<Arc<dyn Feature>>], report:
 }
 
 /// The groups that rooms make of storage units, apart from those that set shadows beside them; none where the rules for them are wrong, which [`rooms`] reports.
-pub(crate) fn groups(database: &Database, states: &States) -> Vec<Place> {
+pub(crate) fn groups(database: &Database, ground: &Ground<'_>) -> Vec<Place> {
+    let Ground { states, modules, .. } = *ground;
     let units = units(database);
     let places = places::places(database, &places::Grouped::default());
     let fold = fold(database);
-    let around = Around { units: &units, places: &places, others: &[], states, fold };
+    let (units, places) = (&units[..], &places[..]);
+    let around = Around { units, places, others: &[], states, fold, modules };
     let first = ROOMS.iter().filter(|offer| offer.turn == Turn::Groups);
     let made = first.filter_map(|offer| (offer.build)(&database.rules, &around).ok().flatten());
     made.flat_map(|room| room.groups().places).collect()

@@ -22,6 +22,7 @@ use crate::inquiry::Inquiry;
 use crate::look::Look;
 use crate::mirrors;
 use crate::options::Options;
+use crate::place::Place;
 use crate::pools::Pools;
 use crate::refill::Refills;
 use crate::server::certificate;
@@ -59,8 +60,14 @@ impl Host {
         news: News,
     ) -> Self {
         let (pools, served) = (Mutex::default(), Mutex::default());
-        let wards = Mutex::new(Wards::new(Arc::clone(&runtime)));
+        let modules = Arc::clone(&options.modules);
+        let wards = Mutex::new(Wards::new(Arc::clone(&runtime), modules));
         Self { options, engine, runtime, gate, pools, served, wards, news }
+    }
+
+    /// Where what a configuration names is found.
+    fn place(&self) -> Place<'_> {
+        Place { data: &self.options.data, modules: &*self.options.modules }
     }
 
     /// Serves the same configuration as the storage units stand now.
@@ -134,7 +141,7 @@ impl Host {
             .iter()
             .map(|database| (Arc::clone(database), self.states(database, &served.cluster)))
             .collect();
-        let databases = pools.open(&wanted, &self.options.data, &self.runtime);
+        let databases = pools.open(&wanted, self.place(), &self.runtime);
         let databases = databases.map_err(|errors| configuration(errors.to_string()))?;
         self.engine.publish(Snapshot { databases, settings });
         self.gate.leave_for(pooled(&served.databases));
@@ -212,7 +219,7 @@ impl Refiller for Host {
 
 impl House for Host {
     fn rooms(&self, database: &Database) -> Result<Vec<LogicTable>, Errors> {
-        let built = pando_rooms::build(database, &self.options.data)?;
+        let built = self.place().build(database)?;
         Ok(built.database.features.iter().flat_map(|feature| feature.tables()).collect())
     }
 
@@ -315,9 +322,7 @@ impl House for Host {
     }
 
     fn tables<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Vec<Found>>> {
-        Box::pin(
-            async move { Look::at(database, &self.options.data, &self.runtime)?.tables().await },
-        )
+        Box::pin(async move { Look::at(database, self.place(), &self.runtime)?.tables().await })
     }
 
     fn rows<'a>(
@@ -325,9 +330,7 @@ impl House for Host {
         database: &'a Database,
         table: &'a Found,
     ) -> BoxFuture<'a, Result<usize>> {
-        Box::pin(
-            async move { Look::at(database, &self.options.data, &self.runtime)?.rows(table).await },
-        )
+        Box::pin(async move { Look::at(database, self.place(), &self.runtime)?.rows(table).await })
     }
 
     fn misplaced<'a>(
@@ -337,7 +340,7 @@ impl House for Host {
         node: &'a Found,
     ) -> BoxFuture<'a, Result<Option<String>>> {
         Box::pin(async move {
-            Look::at(database, &self.options.data, &self.runtime)?.misplaced(table, node).await
+            Look::at(database, self.place(), &self.runtime)?.misplaced(table, node).await
         })
     }
 
@@ -346,9 +349,9 @@ impl House for Host {
         database: &'a Database,
         tables: &'a [Found],
     ) -> BoxFuture<'a, Result<Option<String>>> {
-        Box::pin(async move {
-            Look::at(database, &self.options.data, &self.runtime)?.differ(tables).await
-        })
+        Box::pin(
+            async move { Look::at(database, self.place(), &self.runtime)?.differ(tables).await },
+        )
     }
 
     fn unsettled<'a>(

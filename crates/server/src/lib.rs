@@ -15,6 +15,7 @@ mod look;
 mod loops;
 mod mirrors;
 mod options;
+mod place;
 mod pools;
 mod private;
 mod refill;

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use pando_config::{At, Configuration, Environment, Errors, File, Problem, Report};
+use pando_kernel::Modules;
 use pando_model::Model;
 use pando_rooms::Built;
+
+use crate::place::Place;
 
 /// A configuration that can be served.
 #[derive(Debug, Default)]
@@ -27,19 +30,19 @@ pub(crate) struct Documents {
 }
 
 /// Loads a folder of configuration files (or one file of the JDBC driver's form) and checks all of it. `data` is where relative
-/// paths of embedded storage units start.
+/// paths of embedded storage units start, `modules` where algorithms of type `CLASS_BASED` are.
 ///
 /// # Errors
 /// Every problem found, each with file, line and key path.
-pub fn load(config: &Path, data: &Path) -> Result<Loaded, Errors> {
-    documents(config, data).map(|documents| documents.loaded)
+pub fn load(config: &Path, data: &Path, modules: &dyn Modules) -> Result<Loaded, Errors> {
+    documents(config, Place { data, modules }).map(|documents| documents.loaded)
 }
 
 /// [`load`], with what is written.
 ///
 /// # Errors
 /// As there.
-pub(crate) fn documents(config: &Path, data: &Path) -> Result<Documents, Errors> {
+pub(crate) fn documents(config: &Path, place: Place<'_>) -> Result<Documents, Errors> {
     let environment: Environment<'_> = &|name| std::env::var(name).ok();
     let texts = pando_config::texts(config)?;
     let files: Vec<File<'_>> = texts.iter().map(|(name, text)| File { name, text }).collect();
@@ -53,10 +56,11 @@ pub(crate) fn documents(config: &Path, data: &Path) -> Result<Documents, Errors>
             (read, Model::from_files(files, environment)?)
         }
     };
-    Ok(Documents { loaded: checked(configuration, data)?, model })
+    Ok(Documents { loaded: checked(configuration, place)?, model })
 }
 
-fn checked(configuration: Configuration, data: &Path) -> Result<Loaded, Errors> {
+fn checked(configuration: Configuration, place: Place<'_>) -> Result<Loaded, Errors> {
+    let data = place.data;
     let mut report = Report::default();
     let mut databases = Vec::new();
     if !data.as_os_str().is_empty() && !data.is_dir() {
@@ -67,7 +71,7 @@ fn checked(configuration: Configuration, data: &Path) -> Result<Loaded, Errors> 
         report.error(problem);
     }
     for database in &configuration.databases {
-        match pando_rooms::build(database, data) {
+        match place.build(database) {
             Ok(built) => databases.push(built),
             Err(errors) => {
                 errors.problems().iter().for_each(|problem| report.error(problem.clone()));

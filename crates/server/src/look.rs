@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 
 use pando_config::Database;
@@ -16,6 +15,7 @@ use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature};
 
 use crate::inquiry::Inquiry;
+use crate::place::Place;
 use crate::wrong::configuration;
 
 /// A database whose storage units can be asked, served or not.
@@ -30,8 +30,12 @@ impl<'l> Look<'l> {
     ///
     /// # Errors
     /// `Configuration` when its rooms cannot be built.
-    pub(crate) fn at(database: &Database, data: &Path, runtime: &'l SharedRuntime) -> Result<Self> {
-        let built = pando_rooms::build(database, data);
+    pub(crate) fn at(
+        database: &Database,
+        place: Place<'_>,
+        runtime: &'l SharedRuntime,
+    ) -> Result<Self> {
+        let built = place.build(database);
         let built = built.map_err(|errors| configuration(errors.to_string()))?;
         let units = built.units.into_iter();
         let units = units.map(|unit| (unit.name.to_string(), unit.connector)).collect();

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pando_config::global::{Properties, Protocol};
+use pando_kernel::{Modules, NoModules};
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -18,6 +20,8 @@ pub struct Options {
     pub store: Option<PathBuf>,
     /// Folder below which IMPORT, EXPORT and CONVERT read and write files; `None` lets statements have none.
     pub files: Option<PathBuf>,
+    /// Where algorithms of type `CLASS_BASED` are; by default nowhere.
+    pub modules: Arc<dyn Modules>,
     /// Where MySQL clients are met.
     pub mysql: Listen,
     /// Where PostgreSQL clients are met.
@@ -89,6 +93,7 @@ impl Default for Options {
             data: PathBuf::new(),
             store: None,
             files: None,
+            modules: Arc::new(NoModules),
             mysql: Listen::Default,
             postgres: Listen::Default,
             tls: None,

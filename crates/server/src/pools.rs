@@ -1,7 +1,6 @@
 //! The pools of all storage units, kept over a reload as far as their configuration stays the same.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,8 @@ use pando_kernel::runtime::SharedRuntime;
 use pando_kernel::states::{GroupState, Primary};
 use pando_pool::{LoosePool, Options, Pool};
 use pando_rooms::{Built, Unit};
+
+use crate::place::Place;
 
 /// What is served of each database: kept while its configuration stays the same.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl Pools {
     pub(crate) fn open(
         &mut self,
         databases: &[(Arc<Database>, States)],
-        data: &Path,
+        place: Place<'_>,
         runtime: &SharedRuntime,
     ) -> Result<Vec<Arc<LiveDatabase>>, Errors> {
         let mut report = Report::default();
@@ -52,7 +53,7 @@ impl Pools {
             let known = self.live.iter().find(|(own, so, _)| is_same(own, so));
             match known {
                 Some((_, _, live)) => built.push((config, states, Some(Arc::clone(live)), None)),
-                None => match pando_rooms::build_with_states(config, data, states) {
+                None => match place.build_while(config, states) {
                     Ok(new) => built.push((config, states, None, Some(new))),
                     Err(errors) => {
                         errors.problems().iter().for_each(|one| report.error(one.clone()));
@@ -197,6 +198,8 @@ fn same(a: &StorageUnit, b: &StorageUnit) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn states(primary: Primary) -> States {
@@ -227,9 +230,10 @@ rules:
         let runtime = crate::runtime::TokioRuntime::shared(tokio::runtime::Handle::current());
         let folder = tempfile::tempdir().expect("a folder");
         let mut pools = Pools::default();
+        let place = Place { data: folder.path(), modules: &pando_kernel::NoModules };
         let mut open = |most: u32, leader: &str| {
             let serves = (configured(folder.path(), most), states(Primary::Unit(leader.into())));
-            pools.open(&[serves], folder.path(), &runtime).expect("pools").remove(0)
+            pools.open(&[serves], place, &runtime).expect("pools").remove(0)
         };
         let first = open(3, "w");
         let second = open(4, "w");

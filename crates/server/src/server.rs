@@ -18,6 +18,7 @@ use crate::host::Host;
 use crate::load::{Documents, documents};
 use crate::loops::Loops;
 use crate::options::{Addresses, Options};
+use crate::place::Place;
 use crate::private::{self, exchange};
 use crate::roaming::Client;
 use crate::runtime::TokioRuntime;
@@ -213,7 +214,8 @@ pub(crate) fn read(options: &Options) -> Result<Documents> {
     }
     match &options.config {
         Some(config) => {
-            documents(config, &options.data).map_err(|errors| configuration(errors.to_string()))
+            let place = Place { data: &options.data, modules: &*options.modules };
+            documents(config, place).map_err(|errors| configuration(errors.to_string()))
         }
         None => Ok(Documents::default()),
     }

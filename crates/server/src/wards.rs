@@ -9,7 +9,7 @@ use pando_config::{Database, StorageUnit};
 use pando_governor::Cluster;
 use pando_health::{Board, Change, Observation, Probed, Prober, Report, Settings, Tell};
 use pando_kernel::runtime::SharedRuntime;
-use pando_kernel::{Connector, States};
+use pando_kernel::{Connector, Modules, States};
 
 /// What an observation has brought about, for whoever serves: the database, and what is other now.
 pub(crate) type News = Arc<dyn Fn(&str, &Change) + Send + Sync>;
@@ -25,6 +25,7 @@ pub(crate) struct Means<'a> {
 /// All databases' boards.
 pub(crate) struct Wards {
     runtime: SharedRuntime,
+    modules: Arc<dyn Modules>,
     all: Vec<Ward>,
 }
 
@@ -43,8 +44,8 @@ impl fmt::Debug for Wards {
 }
 
 impl Wards {
-    pub(crate) fn new(runtime: SharedRuntime) -> Self {
-        Self { runtime, all: Vec::new() }
+    pub(crate) fn new(runtime: SharedRuntime, modules: Arc<dyn Modules>) -> Self {
+        Self { runtime, modules, all: Vec::new() }
     }
 
     /// Puts these databases under observation, and lets go of all others. A database that did not change goes on being observed; of one that did, what
@@ -67,14 +68,14 @@ impl Wards {
                     self.all.push(ward);
                     continue;
                 }
-                reconfigure(&ward, config, settings.unwrap_or_default());
+                self.reconfigure(&ward, config, settings.unwrap_or_default());
                 let board = ward.board;
                 self.all.push(self.observed(config, settings, board, means));
                 continue;
             }
             let mut board = Board::new(
                 units(config),
-                pando_rooms::groups(config),
+                pando_rooms::groups(config, &*self.modules),
                 settings.unwrap_or_default(),
             );
             for ((database, group), memory) in &cluster.memories {
@@ -84,6 +85,21 @@ impl Wards {
             }
             let board = Arc::new(Mutex::new(board));
             self.all.push(self.observed(config, settings, board, means));
+        }
+    }
+
+    fn reconfigure(&self, ward: &Ward, config: &Database, settings: Settings) {
+        let mut board = lock(&ward.board);
+        board.reconfigure(units(config), pando_rooms::groups(config, &*self.modules), settings);
+        let before: BTreeSet<&str> =
+            ward.config.storage_units.iter().map(|unit| unit.name.value.as_str()).collect();
+        for unit in &config.storage_units {
+            let name = unit.name.value.as_str();
+            let is_other =
+                ward.config.storage_unit(name).is_some_and(|old| old.url.value != unit.url.value);
+            if before.contains(name) && is_other {
+                board.forget(name);
+            }
         }
     }
 
@@ -155,21 +171,6 @@ fn telling(database: String, board: &Arc<Mutex<Board>>, news: &News) -> Tell {
             news(&database, &change);
         }
     })
-}
-
-fn reconfigure(ward: &Ward, config: &Database, settings: Settings) {
-    let mut board = lock(&ward.board);
-    board.reconfigure(units(config), pando_rooms::groups(config), settings);
-    let before: BTreeSet<&str> =
-        ward.config.storage_units.iter().map(|unit| unit.name.value.as_str()).collect();
-    for unit in &config.storage_units {
-        let name = unit.name.value.as_str();
-        let is_other =
-            ward.config.storage_unit(name).is_some_and(|old| old.url.value != unit.url.value);
-        if before.contains(name) && is_other {
-            board.forget(name);
-        }
-    }
 }
 
 fn units(config: &Database) -> Vec<Arc<str>> {

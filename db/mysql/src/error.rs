@@ -111,6 +111,8 @@ fn number(kind: &ErrorKind) -> (u16, &'static [u8; 5]) {
         }
         // What its drivers and frameworks try again, and what leaves the connection alone.
         ErrorKind::Limited(_) => (1205, b"HY000"),
+        // External routine exception.
+        ErrorKind::Algorithm(_) => (UNKNOWN, b"38000"),
         ErrorKind::Protocol(_) => (1835, b"HY000"),
         ErrorKind::TooLarge(_) => (1153, b"08S01"),
         // `ER_STACK_OVERRUN_NEED_MORE`: what its parser says of nesting.
@@ -167,6 +169,7 @@ fn text(kind: &ErrorKind) -> Cow<'_, str> {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Algorithm(_)
         | ErrorKind::Limited(_)
         | ErrorKind::Overran(_)
         | ErrorKind::Full { .. }

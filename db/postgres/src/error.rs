@@ -57,6 +57,7 @@ pub fn sqlstate(kind: &ErrorKind) -> &str {
         ErrorKind::AccessDenied(_) => "42501",
         ErrorKind::TooManyConnections | ErrorKind::Timeout(_) | ErrorKind::Full { .. } => "53300",
         ErrorKind::Limited(_) => "53400",
+        ErrorKind::Algorithm(_) => "38000",
         ErrorKind::Protocol(_) => "08P01",
         ErrorKind::TooLarge(_) => "54000",
         ErrorKind::TooComplex(_) => "54001",
@@ -218,6 +219,7 @@ fn message(kind: &ErrorKind) -> String {
         | ErrorKind::Server(_)
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Timeout(_)
+        | ErrorKind::Algorithm(_)
         | ErrorKind::Limited(_)
         | ErrorKind::Overran(_)
         | ErrorKind::Full { .. }
@@ -305,6 +307,7 @@ mod tests {
             (ErrorKind::Shutdown, "57P01"),
             (ErrorKind::TransactionFailed, "25P02"),
             (ErrorKind::Cancelled, "57014"),
+            (ErrorKind::Algorithm("x".into()), "38000"),
             (ErrorKind::Limited("x".into()), "53400"),
             (ErrorKind::Overran("x".into()), "57014"),
         ] {

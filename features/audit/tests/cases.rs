@@ -30,7 +30,14 @@ fn built(section: &str) -> Result<Arc<dyn Feature>, Vec<Problem>> {
     let rules = parse_one(file, &|_| None).unwrap().databases.remove(0).rules;
     let states = States::default();
     let fold = pando_sql::Fold::Keep;
-    let around = Around { units: &[], places: &[], others: &[], states: &states, fold };
+    let around = Around {
+        units: &[],
+        places: &[],
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     (ROOM.build)(&rules, &around).map(Option::unwrap)
 }
 

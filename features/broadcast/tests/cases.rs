@@ -49,6 +49,7 @@ fn scene(state: &[&str]) -> Scene {
         others: &others(),
         states: &states,
         fold: pando_sql::Fold::Keep,
+        modules: &pando_kernel::NoModules,
     };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     let columns: fn(&str) -> Vec<TableColumn> = columns;

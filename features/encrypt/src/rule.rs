@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pando_columns::{Interest, Origin};
 use pando_config::rules::{EncryptColumn, EncryptReads, EncryptTable, Encrypted};
 use pando_config::{Placed, Problem, rules};
-use pando_kernel::DeclaredType;
 use pando_kernel::changes::Turn;
+use pando_kernel::{Around, DeclaredType};
 use pando_sql::Fold;
 
 use crate::canonical::Declared;
@@ -31,10 +31,11 @@ pub(crate) struct Rule {
 
 impl Rule {
     /// Every problem is found, not only the first.
-    pub(crate) fn new(section: &rules::Encrypt, fold: Fold) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn new(section: &rules::Encrypt, around: &Around<'_>) -> Result<Self, Vec<Problem>> {
+        let fold = around.fold;
         let mut maker = Maker { encryptors: HashMap::new(), problems: Vec::new(), fold };
         for (name, algorithm) in section.encryptors.iter() {
-            match encryptor(algorithm) {
+            match encryptor(algorithm, around.modules) {
                 Ok(made) => {
                     maker.encryptors.insert(name.as_str(), made);
                 }

@@ -145,6 +145,7 @@ impl CellTurn for Shown {
 #[cfg(test)]
 mod tests {
     use pando_config::Algorithm;
+    use pando_kernel::NoModules;
 
     use super::*;
     use crate::encryptor::encryptor;
@@ -153,7 +154,7 @@ mod tests {
         let algorithm = Algorithm::nowhere("AES", [("aes-key-value", "k")]);
         Stored {
             column: "phone".into(),
-            makes: encryptor(&algorithm).unwrap(),
+            makes: encryptor(&algorithm, &NoModules).unwrap(),
             declared: None,
             fold,
         }
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn a_digested_backslash_is_no_escape() {
         let algorithm = Algorithm::nowhere("CHAR_DIGEST_LIKE", []);
-        let makes = encryptor(&algorithm).unwrap();
+        let makes = encryptor(&algorithm, &NoModules).unwrap();
         let stored = || Stored {
             column: "note".into(),
             makes: Arc::clone(&makes),

@@ -78,6 +78,7 @@ fn scene(_: &[&str]) -> Scene {
         others: &[],
         states: &states,
         fold: pando_sql::Fold::Keep,
+        modules: &pando_kernel::NoModules,
     };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     let columns: fn(&str) -> Vec<TableColumn> = columns;
@@ -101,7 +102,14 @@ fn problem(of: &str, with: &str) -> String {
     };
     let states = States::default();
     let fold = pando_sql::Fold::Keep;
-    let around = Around { units: &[], places: &[], others: &[], states: &states, fold };
+    let around = Around {
+        units: &[],
+        places: &[],
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     let problems = (ROOM.build)(&rules, &around).unwrap_err();
     problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
 }

@@ -25,7 +25,7 @@ pub const ROOM: Offer =
 
 fn room(rules: &Rules, around: &Around<'_>) -> Built {
     let Some(section) = &rules.mask else { return Ok(None) };
-    let rule = rule::Rule::new(section, around.fold)?;
+    let rule = rule::Rule::new(section, around)?;
     Ok(Some(Arc::new(Mask { rule })))
 }
 

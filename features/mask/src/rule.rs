@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pando_columns::{Interest, Origin};
 use pando_config::{Placed, Problem, rules};
-use pando_kernel::CellTurn;
+use pando_kernel::{Around, CellTurn};
 use pando_sql::Fold;
 
 use crate::algorithm::mask;
@@ -39,10 +39,11 @@ pub(crate) enum Conditions {
 
 impl Rule {
     /// Every problem is found, not only the first.
-    pub(crate) fn new(section: &rules::Mask, fold: Fold) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn new(section: &rules::Mask, around: &Around<'_>) -> Result<Self, Vec<Problem>> {
+        let fold = around.fold;
         let (mut problems, mut algorithms) = (Vec::new(), HashMap::new());
         for (name, algorithm) in section.algorithms.iter() {
-            match mask(algorithm) {
+            match mask(algorithm, around.modules) {
                 Ok(made) => {
                     algorithms.insert(name.as_str(), made);
                 }

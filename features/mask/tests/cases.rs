@@ -43,7 +43,14 @@ fn scene(_: &[&str]) -> Scene {
     let rules = parse_one(file, &|_| None).unwrap().databases.remove(0).rules;
     let states = States::default();
     let fold = pando_sql::Fold::Keep;
-    let around = Around { units: &[], places: &[], others: &[], states: &states, fold };
+    let around = Around {
+        units: &[],
+        places: &[],
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     let columns: fn(&str) -> Vec<TableColumn> = columns;
     Scene { room, known: Known { columns: Some(columns), tables: None } }

@@ -24,7 +24,7 @@ pub const ROOM: Offer = Offer {
 
 fn room(rules: &Rules, around: &Around<'_>) -> Built {
     let Some(section) = &rules.readwrite else { return Ok(None) };
-    let mut rule = rule::Rule::new(section, around.units)?;
+    let mut rule = rule::Rule::new(section, around)?;
     rule.groups.iter_mut().for_each(|group| group.adapt(around.states));
     Ok(Some(Arc::new(ReadWrite { rule })))
 }

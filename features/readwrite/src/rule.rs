@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use pando_config::rules::{ReadwriteSplitting, TransactionalRead};
 use pando_config::{Placed, Problem};
-use pando_kernel::States;
 use pando_kernel::route::{Place, UnitName};
 use pando_kernel::states::{GroupState, Primary};
+use pando_kernel::{Around, States};
 
 use crate::algorithm::{self, Balancer};
 
@@ -38,11 +38,12 @@ pub(crate) struct Group {
 }
 
 impl Rule {
-    /// `units` are the names of all storage units. Every problem is found, not only the first.
+    /// Every problem is found, not only the first.
     pub(crate) fn new(
         section: &ReadwriteSplitting,
-        units: &[UnitName],
+        around: &Around<'_>,
     ) -> Result<Self, Vec<Problem>> {
+        let units = around.units;
         let mut problems = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
         let mut writes = HashSet::new();
@@ -64,7 +65,8 @@ impl Rule {
             let names: Vec<&str> = group.read.iter().map(|read| read.as_str()).collect();
             let found =
                 group.load_balancer.as_ref().and_then(|name| section.load_balancers.get(name));
-            let balancer = match found.map(|algorithm| algorithm::balancer(algorithm, &names)) {
+            let made = |algorithm| algorithm::balancer(algorithm, &names, around.modules);
+            let balancer = match found.map(made) {
                 None => algorithm::default(),
                 Some(Ok(balancer)) => balancer,
                 Some(Err(problem)) => {

@@ -45,8 +45,14 @@ fn units() -> Vec<UnitName> {
 
 fn built(section: ReadwriteSplitting, states: &States) -> Result<Arc<dyn Feature>, Vec<Problem>> {
     let rules = Rules { readwrite: Some(section), ..Rules::default() };
-    let around =
-        Around { units: &units(), places: &[], others: &[], states, fold: pando_sql::Fold::Keep };
+    let around = Around {
+        units: &units(),
+        places: &[],
+        others: &[],
+        states,
+        fold: pando_sql::Fold::Keep,
+        modules: &pando_kernel::NoModules,
+    };
     (ROOM.build)(&rules, &around).map(Option::unwrap)
 }
 

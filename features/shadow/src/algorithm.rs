@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use bigdecimal::BigDecimal;
 use pando_config::{Algorithm, Placed, Problem};
-use pando_kernel::{AlgorithmKind, AlgorithmSort, Value};
+use pando_kernel::module::CLASS_BASED;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, Modules, Value};
 use regex::Regex;
 
+use crate::class::Module;
 use crate::expression::Expression;
 
 /// What an algorithm looks at.
@@ -43,9 +45,12 @@ enum Matcher {
     Pattern(Regex),
     /// What an expression says of it.
     Expression(Arc<Expression>),
+    /// What a function says of it.
+    Module(Arc<Module>),
 }
 
-const KINDS: [(&str, &str); 4] = [
+const KINDS: [(&str, &str); 5] = [
+    (CLASS_BASED, "values of a column for which a function of a WebAssembly module is true"),
     ("EXPRESSION", "values of a column for which an inline expression over `value` is true"),
     ("VALUE_MATCH", "a value of a column, for one of INSERT, UPDATE, DELETE and SELECT"),
     ("REGEX_MATCH", "values of a column that a regular expression matches as a whole"),
@@ -65,7 +70,7 @@ const MOST_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// What is wrong, when there is no such algorithm or its properties are not right.
-pub(crate) fn algorithm(algorithm: &Algorithm) -> Result<Marks, Problem> {
+pub(crate) fn algorithm(algorithm: &Algorithm, modules: &dyn Modules) -> Result<Marks, Problem> {
     let kind = &algorithm.kind;
     let matcher = match kind.to_uppercase().as_str() {
         "SQL_HINT" => return Ok(Marks::Hint),
@@ -78,6 +83,7 @@ pub(crate) fn algorithm(algorithm: &Algorithm) -> Result<Marks, Problem> {
             check(algorithm, &["operation", "column", "regex"])?;
             Matcher::Pattern(pattern(required(algorithm, "regex")?)?)
         }
+        CLASS_BASED => Matcher::Module(Arc::new(Module::new(algorithm, modules)?)),
         "EXPRESSION" => {
             check(algorithm, &["operation", "column", "expression", "value-type"])?;
             let text = required(algorithm, "expression")?;
@@ -106,6 +112,7 @@ impl Test {
             }),
             Matcher::Pattern(pattern) => Some(texts(value).iter().any(|own| pattern.is_match(own))),
             Matcher::Expression(expression) => expression.marks(value),
+            Matcher::Module(module) => module.marks(value),
         }
     }
 }
@@ -189,11 +196,13 @@ fn check(algorithm: &Algorithm, known: &[&str]) -> Result<(), Problem> {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::NoModules;
+
     use super::*;
 
     fn check(kind: &str, property: (&str, &str), value: Value) -> bool {
         let props = [("operation", "insert"), ("column", "c"), property];
-        match algorithm(&Algorithm::nowhere(kind, props)) {
+        match algorithm(&Algorithm::nowhere(kind, props), &NoModules) {
             Ok(Marks::Column(_, test)) => test.marks(&value).unwrap(),
             other => panic!("{other:?}"),
         }
@@ -231,7 +240,9 @@ mod tests {
     #[test]
     fn what_cannot_be_served_is_told() {
         let wrong = |kind: &str, props: &[(&str, &str)]| {
-            algorithm(&Algorithm::nowhere(kind, props.iter().copied())).unwrap_err().message
+            algorithm(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules)
+                .unwrap_err()
+                .message
         };
         let all = [("operation", "insert"), ("column", "c")];
         assert!(wrong("VALUE_MATCH", &all).contains("needs the property `value`"));

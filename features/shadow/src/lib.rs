@@ -3,6 +3,7 @@
 
 mod algorithm;
 mod cast;
+mod class;
 mod clause;
 mod condition;
 mod decision;

@@ -53,7 +53,7 @@ impl Rule {
         let pairs = pairs(section, around, &mut problems);
         let mut algorithms = HashMap::new();
         for (name, given) in section.algorithms.iter() {
-            match algorithm::algorithm(given) {
+            match algorithm::algorithm(given, around.modules) {
                 Ok(marks) => {
                     algorithms.insert(name.as_str(), marks);
                 }

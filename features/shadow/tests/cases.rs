@@ -48,7 +48,14 @@ fn built(section: &str) -> Result<Arc<dyn Feature>, Vec<Problem>> {
     places.push(place("rw", &["w", "r"]));
     let states = States::default();
     let fold = pando_sql::Fold::Keep;
-    let around = Around { units: &units, places: &places, others: &[], states: &states, fold };
+    let around = Around {
+        units: &units,
+        places: &places,
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     (ROOM.build)(&rules, &around).map(Option::unwrap)
 }
 

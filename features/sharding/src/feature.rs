@@ -11,7 +11,7 @@ use pando_kernel::route::{Route, Target, UnitName};
 use pando_kernel::{Around, Offer, Shortcut, Turn};
 use pando_sql::ast::Statement;
 
-use crate::rule::{Rule, algorithms};
+use crate::rule::{Means, Rule, algorithms};
 use crate::{rewrite, route, shortcut};
 
 /// The room for `!SHARDING`.
@@ -21,7 +21,8 @@ pub const ROOM: Offer =
 fn room(rules: &Rules, around: &Around<'_>) -> Built {
     let Some(section) = &rules.sharding else { return Ok(None) };
     let names: Vec<UnitName> = around.places.iter().map(|place| place.name.clone()).collect();
-    let rule = Arc::new(Rule::reading(section, &names, around.fold)?);
+    let means = Means { fold: around.fold, modules: around.modules };
+    let rule = Arc::new(Rule::reading(section, &names, means)?);
     Ok(Some(Arc::new(Sharding { rule })))
 }
 

@@ -46,5 +46,5 @@ mod zone;
 pub use domain::{Domain, Part};
 pub use feature::ROOM;
 pub use nodes::auto_table_nodes;
-pub use rule::Rule;
+pub use rule::{Means, Rule};
 pub use table::{Audit, Table};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pando_config::rules::{self, StrategyKind};
 use pando_config::{At, Placed, Problem, suggest};
 use pando_kernel::feature::DataNode;
-use pando_kernel::{AlgorithmKind, AlgorithmSort, UnitName};
+use pando_kernel::module::CLASS_BASED;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, Modules, NoModules, UnitName};
 use pando_sql::Fold;
 
 use crate::algorithm::{self, Algorithm};
@@ -31,7 +32,23 @@ pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
         .map(|(name, _, description)| kind(AlgorithmSort::Sharding, name, description));
     let generators = keygen::GENERATORS
         .map(|(name, _, description)| kind(AlgorithmSort::KeyGenerator, name, description));
-    algorithms.into_iter().chain(generators).chain([AUDITOR]).collect()
+    let routes = "functions of a WebAssembly module name the targets";
+    let makes = "what a function of a WebAssembly module makes of a number that nobody else has";
+    let algorithms = algorithms
+        .into_iter()
+        .chain([kind(AlgorithmSort::Sharding, CLASS_BASED, routes)])
+        .chain(generators)
+        .chain([kind(AlgorithmSort::KeyGenerator, CLASS_BASED, makes)]);
+    algorithms.chain([AUDITOR]).collect()
+}
+
+/// What a section is read with.
+#[derive(Debug, Clone, Copy)]
+pub struct Means<'a> {
+    /// How the storage units read names.
+    pub fold: Fold,
+    /// Where algorithms of type `CLASS_BASED` are.
+    pub modules: &'a dyn Modules,
 }
 
 /// Every sharded table of one logical database.
@@ -48,7 +65,7 @@ impl Rule {
     /// # Errors
     /// Everything that is wrong with it, with places.
     pub fn new(config: &rules::Sharding, units: &[UnitName]) -> Result<Self, Vec<Problem>> {
-        Self::reading(config, units, Fold::Keep)
+        Self::reading(config, units, Means { fold: Fold::Keep, modules: &NoModules })
     }
 
     /// The same, for storage units that read names so: an actual table is called as a statement means that writes its name as the section does, in quotes
@@ -59,10 +76,10 @@ impl Rule {
     pub fn reading(
         config: &rules::Sharding,
         units: &[UnitName],
-        fold: Fold,
+        means: Means<'_>,
     ) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let builder = Builder { fold, ..Builder::new(config, units, &mut problems) };
+        let builder = Builder::new(config, units, means, &mut problems);
         let mut rule = Self::default();
         for (name, table) in config.tables.iter() {
             match builder.table(name, table) {
@@ -174,11 +191,13 @@ impl<'c> Builder<'c> {
     fn new(
         config: &'c rules::Sharding,
         units: &'c [UnitName],
+        means: Means<'_>,
         problems: &mut Vec<Problem>,
     ) -> Self {
+        let Means { fold, modules } = means;
         let mut algorithms = HashMap::new();
         for (name, algorithm) in config.algorithms.iter() {
-            let built = algorithm::build(algorithm).and_then(|built| {
+            let built = algorithm::build(algorithm, modules).and_then(|built| {
                 let text_keys = TextKeys::of(algorithm)?;
                 Ok(Built { algorithm: built, text_keys })
             });
@@ -189,7 +208,7 @@ impl<'c> Builder<'c> {
         }
         let mut generators = HashMap::new();
         for (name, generator) in config.key_generators.iter() {
-            match keygen::build(generator) {
+            match keygen::build(generator, modules) {
                 Ok(generator) => drop(generators.insert(name.as_str(), generator)),
                 Err(problem) => problems.push(problem),
             }
@@ -202,8 +221,7 @@ impl<'c> Builder<'c> {
             }
         }
         let snowflake = pando_config::Algorithm::nowhere("SNOWFLAKE", []);
-        let default_generator = keygen::build(&snowflake).ok();
-        let fold = Fold::Keep;
+        let default_generator = keygen::build(&snowflake, modules).ok();
         Self { config, units, algorithms, generators, default_generator, fold }
     }
 

@@ -31,7 +31,8 @@ enum Router {
 
 fn algorithm(kind: &str, props: &[(String, String)]) -> Outcome<Arc<dyn Algorithm>> {
     let pairs = props.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    build(&pando_config::Algorithm::nowhere(kind, pairs)).map_err(|problem| problem.to_string())
+    build(&pando_config::Algorithm::nowhere(kind, pairs), &pando_kernel::NoModules)
+        .map_err(|problem| problem.to_string())
 }
 
 fn targets(text: &str) -> Targets {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pando_config::Algorithm;
-use pando_kernel::Value;
 use pando_kernel::feature::Source;
+use pando_kernel::{NoModules, Value};
 use pando_sharding::keygen::build;
 
 /// A fixed seed, stirred by SplitMix64.
@@ -42,7 +42,7 @@ impl Source for Same {
 }
 
 fn keys(kind: &str, props: &[(&str, &str)], count: usize) -> Vec<String> {
-    let generator = build(&Algorithm::nowhere(kind, props.iter().copied())).ok();
+    let generator = build(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules).ok();
     let source = Seeded(AtomicU64::new(7));
     let next = || match generator.as_ref()?.next(&source) {
         Ok(Value::Text(text)) => Some(text),
@@ -74,7 +74,8 @@ fn a_nanoid_has_its_size_and_uses_its_whole_alphabet() {
 
 #[test]
 fn a_source_that_repeats_itself_is_an_error_not_a_loop() {
-    let generator = build(&Algorithm::nowhere("NANOID", [("alphabet", "abc")])).expect("valid");
+    let generator =
+        build(&Algorithm::nowhere("NANOID", [("alphabet", "abc")]), &NoModules).expect("valid");
     assert!(generator.next(&Same).is_err());
 }
 
@@ -88,7 +89,7 @@ fn properties_that_cannot_be_are_refused() {
         ("COSID", "id-name", "x"),
     ] {
         assert!(
-            build(&Algorithm::nowhere(kind, [(name, value)])).is_err(),
+            build(&Algorithm::nowhere(kind, [(name, value)]), &NoModules).is_err(),
             "{kind} {name}={value}"
         );
     }

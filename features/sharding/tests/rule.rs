@@ -6,9 +6,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use pando_config::{File, parse_one};
-use pando_kernel::Value;
 use pando_kernel::feature::DataNode;
-use pando_sharding::{Domain, Part, Rule, Table};
+use pando_kernel::{NoModules, Value};
+use pando_sharding::{Domain, Means, Part, Rule, Table};
 use pando_sql::Fold;
 
 const FILE: &str = "database-test.yaml";
@@ -26,7 +26,7 @@ fn rule_of(yaml: &str, units: &[&str], fold: Fold) -> Result<Rule, Vec<String>> 
     let sharding = configuration.databases.iter().find_map(|d| d.rules.sharding.as_ref());
     let sharding = sharding.ok_or_else(|| vec!["no rule".to_owned()])?;
     let units: Vec<Arc<str>> = units.iter().map(|unit| Arc::from(*unit)).collect();
-    Rule::reading(sharding, &units, fold).map_err(|problems| {
+    Rule::reading(sharding, &units, Means { fold, modules: &NoModules }).map_err(|problems| {
         let told = problems.iter().map(|problem| {
             let path = problem.at.path().to_string();
             format!("{}: {}", path.trim_start_matches("rules[0].!SHARDING."), problem.message)

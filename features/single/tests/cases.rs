@@ -68,6 +68,7 @@ fn scene(state: &[&str]) -> Scene {
         others: &others,
         states: &States::default(),
         fold: pando_sql::Fold::Keep,
+        modules: &pando_kernel::NoModules,
     };
     let room = (ROOM.build)(&rules, &around).unwrap().unwrap();
     Scene { room, known: if is_unread { Known::default() } else { found() } }

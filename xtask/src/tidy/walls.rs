@@ -59,6 +59,8 @@ const WALLS: &[(&str, &[&str])] = &[
     ("crates/distsql", BELOW_SERVER),
     // Pure: rooms are handed to it as a function.
     ("crates/model", &["crates/sql", "crates/config", "crates/kernel", "crates/distsql"]),
+    // What runs modules is known to the binary alone.
+    ("crates/wasm", &["crates/kernel"]),
     ("crates/server", SERVER),
     ("crates/cli", &["crates/", "features/", "db/"]),
     ("bench/stages", &["crates/", "features/", "db/"]),

@@ -8,12 +8,14 @@ mod refuse_star;
 mod statements;
 mod veil;
 
+use std::path::Path;
+
 use std::sync::Arc;
 
 use pando_config::{Database, File, Report, parse_one};
 use pando_fake::room::{Known, Scene, play};
-use pando_kernel::{Feature, Offer, States};
-use pando_rooms::{ROOMS, rooms};
+use pando_kernel::{Feature, NoModules, Offer, States};
+use pando_rooms::{Ground, ROOMS, rooms};
 
 const PAGE: &str = include_str!("../../../../CONTRIBUTING.md");
 
@@ -33,7 +35,9 @@ fn database(text: &str) -> Database {
 /// The names of the rooms, or what is wrong.
 fn built(list: &[Offer], text: &str) -> Result<Vec<Arc<dyn Feature>>, String> {
     let mut report = Report::default();
-    let rooms = rooms(list, &database(text), &States::default(), &mut report);
+    let states = States::default();
+    let ground = Ground { data: Path::new(""), states: &states, modules: &NoModules };
+    let rooms = rooms(list, &database(text), &ground, &mut report);
     report.finish().map(|_| rooms).map_err(|errors| errors.to_string())
 }
 

@@ -1,11 +1,13 @@
 //! Statements of DistSQL about rules that rooms bring, one after the other, and what becomes of each.
 
+use std::path::Path;
+
 use pando_config::{Database, Report, Vendor};
 use pando_distsql::{Command, Language, Statement};
 use pando_kernel::feature::LogicTable;
-use pando_kernel::{Offer, States};
+use pando_kernel::{NoModules, Offer, States};
 use pando_model::{Around, Conversion, Facts, Keeping, Model, Result, Rows};
-use pando_rooms::rooms;
+use pando_rooms::{Ground, rooms};
 
 const SHOP: &str = "databaseName: shop
 dataSources:
@@ -23,7 +25,9 @@ pub(crate) fn play(cases: &str, offers: &[Offer]) -> String {
     assert_eq!(language.mistakes(), Vec::<String>::new());
     let build = |database: &Database| {
         let mut report = Report::default();
-        let rooms = rooms(offers, database, &States::default(), &mut report);
+        let states = States::default();
+        let ground = Ground { data: Path::new(""), states: &states, modules: &NoModules };
+        let rooms = rooms(offers, database, &ground, &mut report);
         report.finish()?;
         Ok(rooms.iter().flat_map(|room| room.tables()).collect::<Vec<LogicTable>>())
     };

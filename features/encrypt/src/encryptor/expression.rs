@@ -40,9 +40,18 @@ impl Encryptor for Expression {
     /// `Value` for a value that cannot be had again from what would be stored; neither is told.
     fn encrypt(&self, plain: &[u8]) -> Result<String> {
         kept("EXPRESSION", plain, self.added, |text| {
-            let stored = self.encrypts.text(&[Datum::text(text)]).ok()?;
-            let back = self.decrypts.text(&[Datum::text(stored.as_str())]).ok()?;
-            Some((stored, back))
+            let made = |formula: &Formula, text: &str| {
+                let failed = |_| {
+                    cannot(
+                        "EXPRESSION",
+                        "what is stored of it, or its way back, cannot be computed",
+                    )
+                };
+                formula.text(&[Datum::text(text)]).map_err(failed)
+            };
+            let stored = made(&self.encrypts, text)?;
+            let back = made(&self.decrypts, &stored)?;
+            Ok((stored, back))
         })
     }
 
@@ -68,20 +77,16 @@ impl Encryptor for Expression {
 /// What is stored of a value, if the value can be had again from it and servers compare and keep it as it is.
 ///
 /// # Errors
-/// `Value` where not; nothing of the value is told.
+/// `Value` where not, and what `both` says; nothing of the value is told.
 pub(super) fn kept(
     kind: &str,
     plain: &[u8],
     added: usize,
-    both: impl FnOnce(&str) -> Option<(String, String)>,
+    both: impl FnOnce(&str) -> Result<(String, String)>,
 ) -> Result<String> {
-    let wrong = |why: &str| {
-        Error::new(ErrorKind::Value(format!("a value cannot be stored by `{kind}`: {why}")))
-    };
+    let wrong = |why: &str| cannot(kind, why);
     let text = std::str::from_utf8(plain).map_err(|_| wrong("it is no text"))?;
-    let Some((stored, back)) = both(text) else {
-        return Err(wrong("what is stored of it, or its way back, cannot be computed"));
-    };
+    let (stored, back) = both(text)?;
     if back != text {
         return Err(wrong("it could not be had again from what would be stored"));
     }
@@ -93,6 +98,10 @@ pub(super) fn kept(
         return Err(wrong("what would be stored is longer than `added-characters` says"));
     }
     Ok(stored)
+}
+
+fn cannot(kind: &str, why: &str) -> Error {
+    Error::new(ErrorKind::Value(format!("a value cannot be stored by `{kind}`: {why}")))
 }
 
 #[cfg(test)]

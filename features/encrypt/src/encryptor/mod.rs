@@ -1,6 +1,7 @@
 //! Encryptors: what is stored in the place of a value. One algorithm per file.
 
 mod aes;
+mod class;
 mod digest;
 mod expression;
 mod gcm_siv;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 
 use pando_config::{Algorithm, Problem};
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::{AlgorithmKind, AlgorithmSort};
+use pando_kernel::module::CLASS_BASED;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, Modules};
 
 /// Turns plain values into what is stored, and back. Pure, but for the random part of those that are not deterministic.
 pub(crate) trait Encryptor: Send + Sync + Debug {
@@ -87,12 +89,16 @@ pub(crate) enum Like {
 ///
 /// # Errors
 /// What is wrong, when there is no such encryptor or its properties are not right.
-pub(crate) fn encryptor(algorithm: &Algorithm) -> Result<Arc<dyn Encryptor>, Problem> {
+pub(crate) fn encryptor(
+    algorithm: &Algorithm,
+    modules: &dyn Modules,
+) -> Result<Arc<dyn Encryptor>, Problem> {
     let kind = &algorithm.kind;
     Ok(match kind.to_uppercase().as_str() {
         "AES" => Arc::new(aes::Aes::new(algorithm)?),
         "AES_GCM_SIV" => Arc::new(gcm_siv::GcmSiv::new(algorithm)?),
         "EXPRESSION" => Arc::new(expression::Expression::new(algorithm)?),
+        CLASS_BASED => Arc::new(class::Module::new(algorithm, modules)?),
         "RC4" => Arc::new(rc4::Rc4::new(algorithm)?),
         "SM4" => Arc::new(sm4::Sm4::new(algorithm)?),
         "MD5" => Arc::new(digest::Digest::md5(algorithm)?),
@@ -107,7 +113,8 @@ pub(crate) fn encryptor(algorithm: &Algorithm) -> Result<Arc<dyn Encryptor>, Pro
     })
 }
 
-const KINDS: [(&str, &str); 9] = [
+const KINDS: [(&str, &str); 10] = [
+    (CLASS_BASED, "two functions of a WebAssembly module, there and back"),
     ("AES", "AES-128 in ECB mode, byte for byte as ShardingSphere stores it"),
     ("AES_GCM_SIV", "AES-256-GCM-SIV with keys that can be changed"),
     ("RC4", "reads what was stored before; weak"),
@@ -142,14 +149,16 @@ fn one_way(kind: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::NoModules;
+
     use super::*;
 
     pub(super) fn made(kind: &str, props: &[(&str, &str)]) -> Arc<dyn Encryptor> {
-        encryptor(&Algorithm::nowhere(kind, props.iter().copied())).unwrap()
+        encryptor(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules).unwrap()
     }
 
     pub(super) fn problem(kind: &str, props: &[(&str, &str)]) -> String {
-        encryptor(&Algorithm::nowhere(kind, props.iter().copied())).unwrap_err().message
+        encryptor(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules).unwrap_err().message
     }
 
     /// What ShardingSphere 5.1.0 and, for `RC4` and `CHAR_DIGEST_LIKE`, 5.3.2 store of a value: type, properties,

@@ -35,7 +35,14 @@ rules:
     let parsed = parse_one(file, &|_| None).map_err(|errors| errors.to_string())?;
     let (states, units) = (States::default(), units());
     let fold = pando_sql::Fold::Keep;
-    let around = Around { units: &units, places: &[], others: &[], states: &states, fold };
+    let around = Around {
+        units: &units,
+        places: &[],
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     let built = (ROOM.build)(&parsed.databases[0].rules, &around);
     built.map(Option::unwrap).map_err(|problems| {
         let lines = problems.iter().map(ToString::to_string);

@@ -1,6 +1,7 @@
 //! Masks: what is told in the place of a value. As ShardingSphere's, but by whole characters: it counts halves of those
 //! beyond the basic plane.
 
+mod class;
 mod cover;
 mod digest;
 mod expression;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 
 use pando_config::{Algorithm, Problem};
 use pando_kernel::error::Result;
-use pando_kernel::{AlgorithmKind, AlgorithmSort};
+use pando_kernel::module::CLASS_BASED;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, Modules};
 
 /// Tells a value in part.
 pub(crate) trait Mask: Send + Sync + Debug {
@@ -38,10 +40,11 @@ impl<T: Covers> Mask for T {
 ///
 /// # Errors
 /// What is wrong, when there is no such mask or its properties are not right.
-pub(crate) fn mask(algorithm: &Algorithm) -> Result<Arc<dyn Mask>, Problem> {
+pub(crate) fn mask(algorithm: &Algorithm, modules: &dyn Modules) -> Result<Arc<dyn Mask>, Problem> {
     let kind = &algorithm.kind;
     Ok(match kind.to_uppercase().as_str() {
         "EXPRESSION" => Arc::new(expression::Expression::new(algorithm)?),
+        CLASS_BASED => Arc::new(class::Module::new(algorithm, modules)?),
         "MD5" => Arc::new(digest::Md5::new(algorithm)?),
         "KEEP_FIRST_N_LAST_M" => Arc::new(cover::Ends::keep(algorithm)?),
         "MASK_FIRST_N_LAST_M" => Arc::new(cover::Ends::cover(algorithm)?),
@@ -63,7 +66,8 @@ pub(crate) fn mask(algorithm: &Algorithm) -> Result<Arc<dyn Mask>, Problem> {
     })
 }
 
-const KINDS: [(&str, &str); 14] = [
+const KINDS: [(&str, &str); 15] = [
+    (CLASS_BASED, "a function of a WebAssembly module"),
     ("EXPRESSION", "an inline expression over `value`"),
     ("MD5", "a digest with salt"),
     ("KEEP_FIRST_N_LAST_M", "keeps the ends"),
@@ -88,14 +92,16 @@ pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::NoModules;
+
     use super::*;
 
     pub(super) fn made(kind: &str, props: &[(&str, &str)]) -> Arc<dyn Mask> {
-        mask(&Algorithm::nowhere(kind, props.iter().copied())).unwrap()
+        mask(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules).unwrap()
     }
 
     pub(super) fn problem(kind: &str, props: &[(&str, &str)]) -> String {
-        mask(&Algorithm::nowhere(kind, props.iter().copied())).unwrap_err().message
+        mask(&Algorithm::nowhere(kind, props.iter().copied()), &NoModules).unwrap_err().message
     }
 
     /// What ShardingSphere 5.4.1 tells of a value: type, properties, value, what is told.

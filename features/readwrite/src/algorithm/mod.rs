@@ -1,13 +1,15 @@
 //! Load balancers: which of a group's read units answers. One algorithm per file.
 
 mod balancer;
+mod class;
 mod expression;
 mod random;
 mod round_robin;
 mod weight;
 
 use pando_config::{Algorithm, Placed, Problem};
-use pando_kernel::{AlgorithmKind, AlgorithmSort};
+use pando_kernel::module::CLASS_BASED;
+use pando_kernel::{AlgorithmKind, AlgorithmSort, Modules};
 
 pub(crate) use balancer::{Asked, Balancer};
 
@@ -18,15 +20,17 @@ pub(crate) use balancer::{Asked, Balancer};
 pub(crate) fn balancer(
     algorithm: &Algorithm,
     reads: &[&str],
+    modules: &dyn Modules,
 ) -> Result<Box<dyn Balancer>, Problem> {
     let kind = &algorithm.kind;
     match kind.to_uppercase().as_str() {
         "ROUND_ROBIN" => plain(algorithm, Box::new(round_robin::RoundRobin)),
         "RANDOM" => plain(algorithm, Box::new(random::Random)),
         "EXPRESSION" => Ok(Box::new(expression::Expression::new(algorithm)?)),
+        CLASS_BASED => Ok(Box::new(class::Module::new(algorithm, modules)?)),
         "WEIGHT" => Ok(Box::new(weight::Weight::new(algorithm, reads)?)),
         _ => Err(kind.at.problem(format!(
-            "load balancer type `{}` does not exist; use `ROUND_ROBIN`, `RANDOM`, `WEIGHT` or `EXPRESSION`",
+            "load balancer type `{}` does not exist; use `ROUND_ROBIN`, `RANDOM`, `WEIGHT`, `EXPRESSION` or `CLASS_BASED`",
             kind.value
         ))),
     }
@@ -39,6 +43,7 @@ pub(crate) fn algorithms() -> Vec<AlgorithmKind> {
         ("RANDOM", "any replica"),
         ("WEIGHT", "any replica, by its weight"),
         ("EXPRESSION", "the replica that an inline expression names"),
+        (CLASS_BASED, "the replica that a function of a WebAssembly module names"),
     ];
     let sort = AlgorithmSort::LoadBalancer;
     all.map(|(name, description)| AlgorithmKind { sort, name, description }).to_vec()
@@ -62,6 +67,7 @@ fn unknown(key: &Placed<String>, kind: &str) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use pando_kernel::NoModules;
     use pando_kernel::feature::Source;
     use pando_kernel::route::UnitName;
 
@@ -101,7 +107,8 @@ mod tests {
     }
 
     fn check(kind: &str, list: &[(&str, &str)], draws: &[(u64, u64)], expected: &[usize]) {
-        let balancer = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
+        let balancer =
+            balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS, &NoModules).unwrap();
         let chosen: Vec<usize> = draws
             .iter()
             .filter_map(|(ticket, random)| {
@@ -112,7 +119,8 @@ mod tests {
     }
 
     fn refused(kind: &str, list: &[(&str, &str)], expected: &str) {
-        let error = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap_err();
+        let error = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS, &NoModules)
+            .unwrap_err();
         assert!(error.message.contains(expected), "{error}");
     }
 
@@ -145,7 +153,9 @@ mod tests {
     fn what_is_left_of_the_units_shares_the_reads() {
         let weights: &[(&str, &str)] = &[("r0", "1"), ("r1", "0"), ("r2", "1")];
         for (kind, list) in [("ROUND_ROBIN", &[][..]), ("RANDOM", &[]), ("WEIGHT", weights)] {
-            let made = balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS).unwrap();
+            let made =
+                balancer(&Algorithm::nowhere(kind, list.iter().copied()), &READS, &NoModules)
+                    .unwrap();
             let chosen = |among: &[usize]| chosen(&*made, among, 1, &Fixed(u64::MAX)).unwrap();
             assert_eq!(chosen(&[0, 2]), Some(2), "{kind}");
             assert_eq!(chosen(&[0]), Some(0), "{kind}");
@@ -158,7 +168,7 @@ mod tests {
     fn an_expression_names_the_unit() {
         let check = |text: &str, among: &[usize], expected: Result<Option<usize>, &str>| {
             let config = Algorithm::nowhere("EXPRESSION", [("expression", text)]);
-            let made = balancer(&config, &READS).unwrap();
+            let made = balancer(&config, &READS, &NoModules).unwrap();
             match (chosen(&*made, among, 4, &Fixed(0)), expected) {
                 (Err(found), Err(part)) => assert!(found.contains(part), "{text}: {found}"),
                 (found, expected) => assert_eq!(found, expected.map_err(str::to_owned), "{text}"),

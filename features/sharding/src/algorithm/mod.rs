@@ -6,6 +6,7 @@
 
 mod auto_interval;
 mod boundary_range;
+mod class_based;
 mod complex_inline;
 mod hash_mod;
 mod hint_inline;
@@ -23,6 +24,8 @@ mod wrong;
 use std::sync::Arc;
 
 use pando_config::{Problem, suggest};
+use pando_kernel::Modules;
+use pando_kernel::module::CLASS_BASED;
 
 pub(crate) use props::Reader;
 pub use router::{Algorithm, Complex, Hint, Standard};
@@ -50,19 +53,19 @@ pub(crate) const ALGORITHMS: [(&str, Build, &str); 9] = [
 ///
 /// # Errors
 /// An unknown type, an unknown property, a missing one, or one with a value it cannot have.
-pub fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn Algorithm>, Problem> {
+pub fn build(
+    config: &pando_config::Algorithm,
+    modules: &dyn Modules,
+) -> Result<Arc<dyn Algorithm>, Problem> {
     let kind = config.kind.to_ascii_uppercase();
+    if kind == CLASS_BASED {
+        return class_based::build(config, modules);
+    }
     if let Some((_, build, _)) = ALGORITHMS.iter().find(|(name, ..)| *name == kind) {
         return build(config);
     }
-    let message = match kind.as_str() {
-        "CLASS_BASED" => {
-            "sharding algorithm `CLASS_BASED` loads a Java class, which Pando cannot run".to_owned()
-        }
-        _ => {
-            let hint = suggest::hint(&kind, ALGORITHMS.iter().map(|(name, ..)| *name));
-            format!("unknown sharding algorithm `{}`{hint}", config.kind.value)
-        }
-    };
+    let names = ALGORITHMS.iter().map(|(name, ..)| *name).chain([CLASS_BASED]);
+    let hint = suggest::hint(&kind, names);
+    let message = format!("unknown sharding algorithm `{}`{hint}", config.kind.value);
     Err(config.kind.at.problem(message))
 }

@@ -3,15 +3,15 @@
 //! Uniqueness is that of what it is given: `id` is a key of `SNOWFLAKE`, made as those are, and `uuid` is random. That the
 //! expression keeps them apart is for who writes it; many pairs that are alike are tried when the rule is made.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use pando_config::{Placed, Problem};
+use pando_config::Problem;
 use pando_inline::{Datum, Formula, Type, Variable};
 use pando_kernel::feature::Source;
-use pando_kernel::{Error, ErrorKind, Result, Unroutable, Value};
+use pando_kernel::{Result, Value};
 
 use super::KeyGenerator;
+use super::given::{self, failed};
 use super::snowflake::{Parts, Snowflake};
 use crate::algorithm::Reader;
 
@@ -22,6 +22,7 @@ const VARIABLES: [Variable; 5] = [
     Variable { name: "worker", of: Type::Number },
     Variable { name: "sequence", of: Type::Number },
 ];
+const KIND: &str = "EXPRESSION";
 const ID: usize = 0;
 const UUID: usize = 1;
 
@@ -49,76 +50,10 @@ pub(super) fn build(config: &pando_config::Algorithm) -> Result<Arc<dyn KeyGener
         ));
     }
     let mut own = Expression { formula, ids, makes_long_numbers: false };
-    own.makes_long_numbers = tried(&own, text)?;
+    let all = given::beside().chain(given::anywhere());
+    let made = given::tried(all, |parts, uuid| own.made(parts, uuid));
+    own.makes_long_numbers = made.map_err(wrong)?;
     Ok(Arc::new(own))
-}
-
-/// Makes the keys of many ids, and tells whether any is a number beyond 32 bits.
-///
-/// # Errors
-/// Two of them are alike, or one cannot be made.
-fn tried(own: &Expression, text: &Placed<String>) -> Result<bool, Problem> {
-    let (mut seen, mut is_long) = (HashSet::new(), false);
-    for (parts, uuid) in samples() {
-        let key = own.made(parts, uuid).map_err(|error| text.at.problem(error.to_string()))?;
-        let told = match &key {
-            Value::Int(number) => {
-                is_long |= i32::try_from(*number).is_err();
-                number.to_string()
-            }
-            Value::Text(text) => text.clone(),
-            Value::Null
-            | Value::Bool(_)
-            | Value::UInt(_)
-            | Value::Float(_)
-            | Value::Decimal(_)
-            | Value::Bytes(_) => continue,
-        };
-        if let Some(twice) = seen.replace(told) {
-            return Err(text.at.problem(format!(
-                "property `expression`: its keys are not unique: two ids have the key `{twice}`"
-            )));
-        }
-    }
-    Ok(is_long)
-}
-
-/// So many that lie anywhere: of keys that go around after ten million, two are alike.
-const ANYWHERE: u64 = 8_000;
-
-/// Moments, workers and numbers that lie side by side, and such that lie anywhere, each with a text of 32 digits.
-fn samples() -> impl Iterator<Item = (Parts, u128)> {
-    /// 2026-01-01 00:00 UTC, and what lies behind it: the next milliseconds, seconds, days, years.
-    const FIRST: i64 = 1_767_225_600_000;
-    const BEHIND: [i64; 10] =
-        [0, 1, 2, 10, 1_000, 60_000, 3_600_000, 86_400_000, 2_592_000_000, 31_536_000_000];
-    const WORKERS: [i64; 7] = [0, 1, 2, 10, 11, 100, 1023];
-    const SEQUENCES: [i64; 14] = [0, 1, 2, 3, 4, 5, 9, 10, 11, 100, 1000, 1024, 2048, 4095];
-    let times = BEHIND.into_iter().map(|behind| FIRST + behind);
-    let beside = times.flat_map(|millis| {
-        WORKERS.into_iter().flat_map(move |worker| {
-            SEQUENCES.into_iter().map(move |sequence| Parts { millis, worker, sequence })
-        })
-    });
-    let anywhere = (0..ANYWHERE).map(|n| {
-        let drawn = i64::try_from(stirred(n) >> 1).unwrap_or_default();
-        // Within ten years.
-        Parts {
-            millis: FIRST + drawn % 315_360_000_000,
-            worker: drawn % 1021,
-            sequence: drawn % 4093,
-        }
-    });
-    let texts = (0..).map(|n| u128::from(stirred(n)) << 64 | u128::from(stirred(!n)));
-    beside.chain(anywhere).zip(texts)
-}
-
-/// SplitMix64: all digits of a number change with it.
-fn stirred(n: u64) -> u64 {
-    let z = n.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 impl Expression {
@@ -130,13 +65,13 @@ impl Expression {
             Datum::int(i128::from(parts.worker)),
             Datum::int(i128::from(parts.sequence)),
         ];
-        match self.formula.value(&values).map_err(|error| failed(&error.to_string()))? {
+        match self.formula.value(&values).map_err(|error| failed(KIND, &error.to_string()))? {
             Datum::Int(number, _) => i64::try_from(number)
                 .map(Value::Int)
-                .map_err(|_| failed(&format!("its number {number} has more than 64 bits"))),
+                .map_err(|_| failed(KIND, &format!("its number {number} has more than 64 bits"))),
             Datum::Text(text) => Ok(Value::Text(text.into_owned())),
             Datum::Null | Datum::Bool(_) | Datum::Decimal(_) | Datum::List(_) => {
-                Err(failed("its number is not whole"))
+                Err(failed(KIND, "its number is not whole"))
             }
         }
     }
@@ -161,13 +96,9 @@ impl KeyGenerator for Expression {
     }
 }
 
-fn failed(why: &str) -> Error {
-    let message = format!("key generator `EXPRESSION`: {why}");
-    Error::new(ErrorKind::ShardingValue { is: Unroutable::NoPlace, code: 10440, message })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
