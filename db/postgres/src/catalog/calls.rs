@@ -114,9 +114,18 @@ fn is_alias(text: &str, alias: &str) -> bool {
 }
 
 fn is_text(text: &str) -> bool {
+    text_type(text).is_some()
+}
+
+/// The name that a column has by a cast to such a type.
+fn text_type(text: &str) -> Option<&'static str> {
     let text = text.trim().to_ascii_lowercase();
-    let bare = text.rsplit('.').next().unwrap_or("");
-    matches!(bare, "text" | "varchar" | "name" | "character varying")
+    match text.rsplit('.').next().unwrap_or("") {
+        "text" => Some("text"),
+        "varchar" | "character varying" => Some("varchar"),
+        "name" => Some("name"),
+        _ => None,
+    }
 }
 
 /// The text of a string literal that is no number, parentheses and casts to text taken off.
@@ -314,6 +323,10 @@ pub(super) fn edit(
     let shown = displayed(&stmt.kind, &stmt.text);
     let stands = |span: Span| if shown.contains(&span) { Stands::Shown } else { Stands::Within };
     let own = by_text(&stmt.kind);
+    let texts = cast_to_text(&stmt.kind, &stmt.text);
+    // A column is called by the cast that is outermost.
+    let called =
+        |span: Span| texts.iter().find(|(cast, _)| *cast == span).map_or("regclass", |(_, to)| to);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
             let is_own =
@@ -321,7 +334,7 @@ pub(super) fn edit(
             if let Some((index, given)) = bound(operand, parameters) {
                 values.extend(own_value(given, names).map(|value| (index, value)));
                 if !is_own {
-                    outside(expr.span, "regclass", stands(expr.span), names, edits);
+                    outside(expr.span, called(expr.span), stands(expr.span), names, edits);
                 }
                 return;
             }
@@ -336,7 +349,8 @@ pub(super) fn edit(
                 (true, Some(_)) => drop(own_relation(operand, names, edits)),
                 (true, None) => own_number(operand, names, edits),
                 (false, _) => {
-                    regclass(expr, operand, stands(expr.span), names, edits);
+                    let shown = Cast { expr, operand, called: called(expr.span) };
+                    regclass(&shown, stands(expr.span), names, edits);
                 }
             }
         }
@@ -441,20 +455,28 @@ pub(super) fn label<'a>(operand: &'a Expr, otherwise: &'a str) -> &'a str {
     }
 }
 
-fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+/// A cast to `regclass`, and what its column is called where its operand gives it no name.
+struct Cast<'a> {
+    expr: &'a Expr,
+    operand: &'a Expr,
+    called: &'static str,
+}
+
+fn regclass(cast: &Cast<'_>, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+    let Cast { expr, operand, called } = *cast;
     if let Some((name, _)) = named(operand) {
         if users(name).is_none() {
             return;
         }
         own_relation(operand, names, edits);
-        outside(expr.span, "regclass", stands, names, edits);
+        outside(expr.span, called, stands, names, edits);
         return;
     }
     if stands == Stands::Within {
         return;
     }
     if !names.are_plain() {
-        wrap(expr.span, names.around_definition(label(operand, "regclass")), edits);
+        wrap(expr.span, names.around_definition(label(operand, called)), edits);
     }
     own_number(operand, names, edits);
 }
@@ -572,11 +594,18 @@ fn displayed(kind: &Kind, text: &str) -> Vec<Span> {
             QueryBody::Values(_) => {}
         }
     }
+    found.extend(cast_to_text(kind, text).into_iter().map(|(span, _)| span));
+    found
+}
+
+/// What is cast on to text, and to which type.
+fn cast_to_text(kind: &Kind, text: &str) -> Vec<(Span, &'static str)> {
+    let mut found = Vec::new();
     visit::exprs(kind, &mut |expr| {
         if let Node::Cast { operand, to } = &expr.node
-            && is_text(to.of(text))
+            && let Some(to) = text_type(to.of(text))
         {
-            found.push(unwrapped(operand).span);
+            found.push((unwrapped(operand).span, to));
         }
     });
     found
