@@ -1,6 +1,7 @@
 //! Functions and casts that take or give names and numbers of relations.
 
-use pando_kernel::dialect::Language;
+mod own_names;
+
 use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Kind, Literal, Node, ObjectName, Query, QueryBody, SelectItem,
@@ -8,12 +9,12 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
+use self::own_names::{own_name, own_relation, renamed};
 use super::definitions;
 use super::figures::COUNTS;
-use super::names::{Around, Names, Number, either, literal};
+use super::names::{Around, Names, Number};
 use super::number;
 use super::type_numbers::{regtype, type_number};
-use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
 const DEFINITIONS: &[&str] = &[
@@ -481,14 +482,6 @@ fn regclass(cast: &Cast<'_>, stands: Stands, names: &Names<'_>, edits: &mut Edit
     own_number(operand, names, edits);
 }
 
-/// The text with its last name anew; `None` where that stays.
-fn renamed(name: &str, anew: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let mut parts = split(name)?;
-    let last = anew(&parts.pop()?)?;
-    parts.push(last);
-    Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
-}
-
 /// The argument of a function that looks a relation up.
 fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &mut Edits) {
     let regclass = is_cast_to_regclass(argument, text);
@@ -507,33 +500,6 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
         wrap(argument.span, names.around_name(label(argument, "regclass")), edits);
     } else if by == By::Number {
         own_number(argument, names, edits);
-    }
-}
-
-/// A logic table's name becomes the actual one, and so the name of what a server has named after it.
-fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
-    let Some((name, span)) = named(expr) else { return };
-    if let Some(actual) = renamed(name, |table| names.actual(table).map(str::to_owned)) {
-        edits.replace(span, literal(&actual));
-    } else if let Some(made) = renamed(name, |own| names.made(own)) {
-        edits.replace(span, either(name, &made));
-    }
-}
-
-/// The same of what is cast to `regclass`, which may be an index as well; whether it is computed then.
-fn own_relation(expr: &Expr, names: &Names<'_>, edits: &mut Edits) -> bool {
-    let Some((name, span)) = named(expr) else { return false };
-    let last = split(name).and_then(|mut parts| parts.pop().map(|last| (parts, last)));
-    match last {
-        Some((schema, last)) if names.may_be_index(&last) => {
-            let schema: String = schema.iter().map(|part| Postgres.quote(part) + ".").collect();
-            edits.replace(span, names.index(&last, &schema));
-            true
-        }
-        _ => {
-            own_name(expr, names, edits);
-            false
-        }
     }
 }
 
