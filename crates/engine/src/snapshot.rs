@@ -1,6 +1,7 @@
 //! What a statement sees of the configuration: taken once at its start, never looked up again.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -110,6 +111,8 @@ pub struct LiveDatabase {
     spoken: Mutex<HashMap<&'static str, Arc<LiveDatabase>>>,
     /// What has moved since, for the newest database that was asked about.
     pub(crate) moved: crate::rule_change::Known,
+    /// Its servers have told their versions, and clients are told none of them.
+    has_no_version: AtomicBool,
     /// Its actual tables by name, from the first error on that may name one.
     names: OnceLock<ActualNames>,
     /// What its transactions of type XA share.
@@ -165,6 +168,7 @@ impl LiveDatabase {
             client_language: None,
             spoken: Mutex::default(),
             moved: crate::rule_change::Known::default(),
+            has_no_version: AtomicBool::new(false),
             names: OnceLock::new(),
             together: Arc::default(),
             doubts: Arc::default(),
@@ -211,9 +215,18 @@ impl LiveDatabase {
         unheard.map(|(unit, _)| Arc::clone(unit)).collect()
     }
 
-    /// The version that its clients are told.
+    /// The version that its clients are told. Sessions that know none ask with each statement: where all servers have
+    /// told theirs and there is none for all of them, it is not looked for again.
     pub(crate) fn version(&self) -> Option<String> {
-        self.database.dialect.presentation()?.version(&self.servers())
+        if self.pools.is_empty() || self.has_no_version.load(Relaxed) {
+            return None;
+        }
+        let servers = self.servers();
+        let version = self.database.dialect.presentation()?.version(&servers);
+        if version.is_none() && servers.len() == self.pools.len() {
+            self.has_no_version.store(true, Relaxed);
+        }
+        version
     }
 
     /// Whether anything can be stored here.
@@ -250,6 +263,7 @@ impl LiveDatabase {
                 number: templates::number(),
                 client_language,
                 spoken: Mutex::default(),
+                has_no_version: AtomicBool::new(false),
                 names: OnceLock::new(),
                 moved: crate::rule_change::Known::default(),
                 together: Arc::clone(&self.together),

@@ -355,7 +355,8 @@ fn keeps_zero(ctx: &Context<'_>) -> bool {
 
 fn is_value(ctx: &Context<'_>, value: &Expr) -> bool {
     match &value.node {
-        Node::Default | Node::Literal(Literal::Null) => false,
+        Node::Default => ctx.dialect.syntax().fold == Fold::Keep && ctx.session.keeps_zero,
+        Node::Literal(Literal::Null) => false,
         Node::Literal(Literal::Integer(0)) => keeps_zero(ctx),
         Node::Parameter(index) => ctx.parameter(*index).is_none_or(|value| match value {
             Value::Null => false,

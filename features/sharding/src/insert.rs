@@ -395,10 +395,13 @@ fn counted_by_hand(asked: &Asked<'_>, table: &Table, rows: &Rows<'_>) -> Result<
 fn asks_for_number(asked: &Asked<'_>, expr: &Expr) -> bool {
     let is_zero =
         |value: &Value| value::number(value) == Some(pando_inline::number::Number::Small(0));
+    let is_loose = asked.ctx.dialect.syntax().fold == Fold::Keep;
+    if is_loose && asked.ctx.session.keeps_zero {
+        // Where zero is a value, it is the column's default.
+        return literal::value(asked, expr).is_some_and(|value| value.is_null());
+    }
     asks_for_key(asked, expr)
-        || asked.ctx.dialect.syntax().fold == Fold::Keep
-            && !asked.ctx.session.keeps_zero
-            && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
+        || is_loose && literal::value(asked, expr).is_some_and(|value| is_zero(&value))
 }
 
 /// An upsert may not move its row to another shard: its sharding columns keep their values, or all take those of the row that was to be inserted, by which the shard was found.

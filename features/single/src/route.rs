@@ -7,7 +7,7 @@ use pando_kernel::feature::{Context, DataNode};
 use pando_kernel::route::{Need, Route, Spread, Target, UnitName, Units};
 use pando_kernel::shortcut::{Always, Shortcut};
 use pando_sql::ast::{DefineAction, Kind, ObjectKind, ObjectName, Statement};
-use pando_sql::visit;
+use pando_sql::{Fold, visit};
 
 use crate::named::{Named, index_alone, named, owners};
 use crate::rule::Rule;
@@ -53,6 +53,10 @@ pub(crate) fn route(
                 place
             }
         },
+        Located::Everywhere => match route {
+            Route::Units(_) => return Ok(()),
+            Route::Unclaimed | Route::Needs(_) => default_place(rule)?,
+        },
         Located::Unread => {
             *route = Route::Needs(Need::Tables);
             return Ok(());
@@ -88,6 +92,8 @@ enum Located {
     In(UnitName),
     /// None of them exists yet.
     Anywhere,
+    /// All of them are made up by whichever server is asked.
+    Everywhere,
     /// It is not known yet which tables there are.
     Unread,
 }
@@ -98,7 +104,7 @@ fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Re
     }
     let tables = ctx.catalog.tables();
     let mut place: Option<(&str, UnitName)> = None;
-    let mut missing = None;
+    let (mut missing, mut is_made_up) = (None, true);
     // A new table may exist after all: CREATE TABLE IF NOT EXISTS must find it where it stands.
     for (name, is_new) in all(named) {
         let found = match rule.configured(name) {
@@ -118,7 +124,8 @@ fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Re
                 return Err(apart(one, Found { table: name, place: &here }));
             }
             (Some(_), Some(_)) => {}
-            (None, _) if is_new => {}
+            (None, _) if is_new => is_made_up = false,
+            (None, _) if ctx.dialect.syntax().fold == Fold::Keep && is_counted_out(name) => {}
             (None, _) => missing = missing.or(Some(name)),
         }
     }
@@ -130,7 +137,21 @@ fn locate(rule: &Rule, ctx: &Context<'_>, stmt: &Statement, named: &Named) -> Re
             return Err(ErrorKind::UnknownTable(name.to_owned()).into());
         }
     }
-    Ok(place.map_or(Located::Anywhere, |(_, place)| Located::In(place)))
+    let nowhere =
+        if is_made_up && missing.is_none() { Located::Everywhere } else { Located::Anywhere };
+    Ok(place.map_or(nowhere, |(_, place)| Located::In(place)))
+}
+
+/// `seq_1_to_9` or `seq_1_to_9_step_2`: a table that MariaDB makes up where it is read. Servers that do not say that
+/// there is none. <https://mariadb.com/kb/en/sequence-storage-engine/>
+fn is_counted_out(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((from, rest)) = name.strip_prefix("seq_").and_then(|rest| rest.split_once("_to_"))
+    else {
+        return false;
+    };
+    let (to, step) = rest.split_once("_step_").unwrap_or((rest, "1"));
+    [from, to, step].into_iter().all(is_number)
 }
 
 fn all(named: &Named) -> impl Iterator<Item = (&str, bool)> {

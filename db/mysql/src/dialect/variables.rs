@@ -113,8 +113,13 @@ impl Variables for MySql {
             name if name.starts_with("session_track_") => Ok(VariableEffect::Ignore),
             "last_insert_id" | "identity" => VariableEffect::last_insert_id(value),
             "role" if is_of_login(value) => Ok(VariableEffect::Ignore),
+            "role" => Err(variable_refused(
+                name,
+                "storage units know their own user, and not who is logged in here; make it a default role of that user \
+                 on them (SET DEFAULT ROLE)",
+            )),
             "insert_id" | "gtid_next" | "rand_seed1" | "rand_seed2" | "pseudo_thread_id"
-            | "password" | "role" | "resource group" => Err(variable_refused(
+            | "password" | "resource group" => Err(variable_refused(
                 name,
                 "it would hold for one statement or connection of one storage unit only",
             )),

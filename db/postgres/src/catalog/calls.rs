@@ -1,6 +1,7 @@
 //! Functions and casts that take or give names and numbers of relations.
 
-use pando_kernel::dialect::Language;
+mod own_names;
+
 use pando_kernel::{Parameter, Value};
 use pando_sql::ast::{
     BinaryOp, Expr, Function, Kind, Literal, Node, ObjectName, Query, QueryBody, SelectItem,
@@ -8,12 +9,12 @@ use pando_sql::ast::{
 };
 use pando_sql::{Edits, Span, visit};
 
+use self::own_names::{own_name, own_relation, renamed};
 use super::definitions;
 use super::figures::COUNTS;
-use super::names::{Around, Names, Number, either, literal};
+use super::names::{Around, Names, Number};
 use super::number;
 use super::type_numbers::{regtype, type_number};
-use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
 const DEFINITIONS: &[&str] = &[
@@ -114,9 +115,18 @@ fn is_alias(text: &str, alias: &str) -> bool {
 }
 
 fn is_text(text: &str) -> bool {
+    text_type(text).is_some()
+}
+
+/// The name that a column has by a cast to such a type.
+fn text_type(text: &str) -> Option<&'static str> {
     let text = text.trim().to_ascii_lowercase();
-    let bare = text.rsplit('.').next().unwrap_or("");
-    matches!(bare, "text" | "varchar" | "name" | "character varying")
+    match text.rsplit('.').next().unwrap_or("") {
+        "text" => Some("text"),
+        "varchar" | "character varying" => Some("varchar"),
+        "name" => Some("name"),
+        _ => None,
+    }
 }
 
 /// The text of a string literal that is no number, parentheses and casts to text taken off.
@@ -314,6 +324,10 @@ pub(super) fn edit(
     let shown = displayed(&stmt.kind, &stmt.text);
     let stands = |span: Span| if shown.contains(&span) { Stands::Shown } else { Stands::Within };
     let own = by_text(&stmt.kind);
+    let texts = cast_to_text(&stmt.kind, &stmt.text);
+    // A column is called by the cast that is outermost.
+    let called =
+        |span: Span| texts.iter().find(|(cast, _)| *cast == span).map_or("regclass", |(_, to)| to);
     visit::exprs(&stmt.kind, &mut |expr| match &expr.node {
         Node::Cast { operand, to } if is_regclass(to.of(&stmt.text)) => {
             let is_own =
@@ -321,7 +335,7 @@ pub(super) fn edit(
             if let Some((index, given)) = bound(operand, parameters) {
                 values.extend(own_value(given, names).map(|value| (index, value)));
                 if !is_own {
-                    outside(expr.span, "regclass", stands(expr.span), names, edits);
+                    outside(expr.span, called(expr.span), stands(expr.span), names, edits);
                 }
                 return;
             }
@@ -336,7 +350,8 @@ pub(super) fn edit(
                 (true, Some(_)) => drop(own_relation(operand, names, edits)),
                 (true, None) => own_number(operand, names, edits),
                 (false, _) => {
-                    regclass(expr, operand, stands(expr.span), names, edits);
+                    let shown = Cast { expr, operand, called: called(expr.span) };
+                    regclass(&shown, stands(expr.span), names, edits);
                 }
             }
         }
@@ -441,30 +456,30 @@ pub(super) fn label<'a>(operand: &'a Expr, otherwise: &'a str) -> &'a str {
     }
 }
 
-fn regclass(expr: &Expr, operand: &Expr, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+/// A cast to `regclass`, and what its column is called where its operand gives it no name.
+struct Cast<'a> {
+    expr: &'a Expr,
+    operand: &'a Expr,
+    called: &'static str,
+}
+
+fn regclass(cast: &Cast<'_>, stands: Stands, names: &Names<'_>, edits: &mut Edits) {
+    let Cast { expr, operand, called } = *cast;
     if let Some((name, _)) = named(operand) {
         if users(name).is_none() {
             return;
         }
         own_relation(operand, names, edits);
-        outside(expr.span, "regclass", stands, names, edits);
+        outside(expr.span, called, stands, names, edits);
         return;
     }
     if stands == Stands::Within {
         return;
     }
     if !names.are_plain() {
-        wrap(expr.span, names.around_definition(label(operand, "regclass")), edits);
+        wrap(expr.span, names.around_definition(label(operand, called)), edits);
     }
     own_number(operand, names, edits);
-}
-
-/// The text with its last name anew; `None` where that stays.
-fn renamed(name: &str, anew: impl Fn(&str) -> Option<String>) -> Option<String> {
-    let mut parts = split(name)?;
-    let last = anew(&parts.pop()?)?;
-    parts.push(last);
-    Some(parts.iter().map(|part| Postgres.quote(part)).collect::<Vec<_>>().join("."))
 }
 
 /// The argument of a function that looks a relation up.
@@ -485,33 +500,6 @@ fn own_argument(argument: &Expr, by: By, text: &str, names: &Names<'_>, edits: &
         wrap(argument.span, names.around_name(label(argument, "regclass")), edits);
     } else if by == By::Number {
         own_number(argument, names, edits);
-    }
-}
-
-/// A logic table's name becomes the actual one, and so the name of what a server has named after it.
-fn own_name(expr: &Expr, names: &Names<'_>, edits: &mut Edits) {
-    let Some((name, span)) = named(expr) else { return };
-    if let Some(actual) = renamed(name, |table| names.actual(table).map(str::to_owned)) {
-        edits.replace(span, literal(&actual));
-    } else if let Some(made) = renamed(name, |own| names.made(own)) {
-        edits.replace(span, either(name, &made));
-    }
-}
-
-/// The same of what is cast to `regclass`, which may be an index as well; whether it is computed then.
-fn own_relation(expr: &Expr, names: &Names<'_>, edits: &mut Edits) -> bool {
-    let Some((name, span)) = named(expr) else { return false };
-    let last = split(name).and_then(|mut parts| parts.pop().map(|last| (parts, last)));
-    match last {
-        Some((schema, last)) if names.may_be_index(&last) => {
-            let schema: String = schema.iter().map(|part| Postgres.quote(part) + ".").collect();
-            edits.replace(span, names.index(&last, &schema));
-            true
-        }
-        _ => {
-            own_name(expr, names, edits);
-            false
-        }
     }
 }
 
@@ -572,11 +560,18 @@ fn displayed(kind: &Kind, text: &str) -> Vec<Span> {
             QueryBody::Values(_) => {}
         }
     }
+    found.extend(cast_to_text(kind, text).into_iter().map(|(span, _)| span));
+    found
+}
+
+/// What is cast on to text, and to which type.
+fn cast_to_text(kind: &Kind, text: &str) -> Vec<(Span, &'static str)> {
+    let mut found = Vec::new();
     visit::exprs(kind, &mut |expr| {
         if let Node::Cast { operand, to } = &expr.node
-            && is_text(to.of(text))
+            && let Some(to) = text_type(to.of(text))
         {
-            found.push(unwrapped(operand).span);
+            found.push((unwrapped(operand).span, to));
         }
     });
     found

@@ -93,6 +93,8 @@ fn place(
 pub(super) fn want(ctx: &Context<'_>, value: &Expr) -> Want {
     match &value.node {
         Node::Nested(inner) => want(ctx, inner),
+        // Where zero is a value, it is the column's default.
+        Node::Default if ctx.session.keeps_zero => Want::Nothing,
         Node::Default => Want::Number,
         Node::Parameter(at) => match (ctx.parameters, ctx.parameter(*at)) {
             (None, _) => Want::Nothing,

@@ -37,10 +37,17 @@ impl Settings {
     fn has_mode(&self, mode: &str) -> bool {
         let variables = self.variables();
         variables.id() != 0
-            && variables.list().iter().any(|(name, value)| {
-                name.eq_ignore_ascii_case("sql_mode") && value.to_ascii_uppercase().contains(mode)
-            })
+            && variables
+                .list()
+                .iter()
+                .any(|(name, value)| name.eq_ignore_ascii_case("sql_mode") && names(value, mode))
     }
+}
+
+/// Whether a list of modes has this one. Asked with each statement, so that nothing is copied for it.
+fn names(list: &str, mode: &str) -> bool {
+    let mut parts = list.as_bytes().windows(mode.len());
+    parts.any(|part| part.eq_ignore_ascii_case(mode.as_bytes()))
 }
 
 /// Whether a text has no meaning of its own in this session: a template must not be looked up by it.
