@@ -42,7 +42,8 @@ pub use uses::{
 /// ```
 ///
 /// # Errors
-/// [`Stop::Need`] where the columns of a table must be read first, [`Stop::Unclear`] where a use may be hidden.
+/// [`Stop::Need`] where the columns of a table must be read first, [`Stop::Unclear`] where a use may be hidden,
+/// [`Stop::Unknown`] where the statement names what none of its tables has.
 pub fn uses(ctx: &Context<'_>, stmt: &Statement, interest: &Interest) -> Result<Uses, Stop> {
     analysis::run(ctx, stmt, interest)
 }

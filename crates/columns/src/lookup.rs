@@ -26,6 +26,35 @@ enum Has {
     No,
 }
 
+/// Words that stand for something else than a column, with one family of servers or another. Sorted.
+const WORDS: &[&str] = &[
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "dayofmonth",
+    "default",
+    "localtime",
+    "localtimestamp",
+    "maxvalue",
+    "rownum",
+    "session_user",
+    "sql_calc_found_rows",
+    "sysdate",
+    "system_user",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+];
+
+fn is_word(name: &str) -> bool {
+    WORDS.binary_search(&name.to_lowercase().as_str()).is_ok()
+}
+
 impl<'a> Analysis<'a> {
     /// What a column's name means; `None` where that is no column of interest.
     pub(crate) fn column(&mut self, name: &'a ObjectName) -> Result<Option<Mention>> {
@@ -84,7 +113,20 @@ impl<'a> Analysis<'a> {
         if perhaps_inside || self.is_hidden(name) || !self.is_concerned() {
             return Ok((Carries::Nothing, Nature::Derived));
         }
-        Err(self.not_told(name.span))
+        let is_word = !name.quoted && is_word(&name.value);
+        Err(match is_word || self.is_named_again(name) {
+            true => self.not_told(name.span),
+            false => Stop::Unknown { column: name.value.clone() },
+        })
+    }
+
+    /// Whether the text has the name elsewhere, too: it may be what something in it is called.
+    fn is_named_again(&self, name: &Ident) -> bool {
+        let is_it = |told: &str| told.eq_ignore_ascii_case(&name.value);
+        let named = self.text.list.iter().filter(|token| {
+            token.span != name.span && self.text.name(token).is_some_and(|told| is_it(&told))
+        });
+        named.count() > 0
     }
 
     /// A bare name in one FROM. Two factors that have it are an error of the server's, unless a join makes them one.

@@ -1,7 +1,7 @@
 //! Uses as a room asks for them: to route, and once routing has seen to it that all is known.
 
 use pando_kernel::Context;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::route::Need;
 use pando_sql::ast::Statement;
 
@@ -10,7 +10,7 @@ use crate::{Interest, Stop, Uses};
 /// The uses of a room's columns, or what must be known before they can be told.
 ///
 /// # Errors
-/// What `refused` makes of the reason why a use may be hidden.
+/// What `refused` makes of the reason why a use may be hidden; `UnknownColumn`.
 pub fn uses_or_need(
     ctx: &Context<'_>,
     stmt: &Statement,
@@ -21,6 +21,7 @@ pub fn uses_or_need(
         Ok(uses) => Ok(Ok(uses)),
         Err(Stop::Need(need)) => Ok(Err(need)),
         Err(Stop::Unclear { why }) => Err(refused(why)),
+        Err(Stop::Unknown { column }) => Err(ErrorKind::UnknownColumn(column).into()),
     }
 }
 

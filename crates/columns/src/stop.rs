@@ -12,6 +12,11 @@ pub enum Stop {
         /// The reason, in the words of a refusal: lower case, no full stop.
         why: String,
     },
+    /// No table of the statement has a column of this name: its server would refuse it.
+    Unknown {
+        /// The name.
+        column: String,
+    },
 }
 
 impl Stop {

@@ -83,6 +83,10 @@ impl Tally {
                 *self.unclear.entry(why).or_default() += 1;
                 return;
             }
+            Err(Stop::Unknown { column }) => {
+                *self.unclear.entry(format!("unknown column {column}")).or_default() += 1;
+                return;
+            }
             Err(Stop::Need(need)) => {
                 self.wrong.push(format!("needs {need:?}: {sql}"));
                 return;

@@ -24,7 +24,7 @@ fn found(family: &str, sql: &str) -> Option<Vec<(Span, String)>> {
             list.sort();
             Some(list)
         }
-        Ok((_, Err(Stop::Unclear { .. }))) => None,
+        Ok((_, Err(Stop::Unclear { .. } | Stop::Unknown { .. }))) => None,
         Ok((_, Err(Stop::Need(need)))) => panic!("needs {need:?}: {sql}"),
         Err(error) => panic!("{error:?}: {sql}"),
     }

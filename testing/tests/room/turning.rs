@@ -130,6 +130,7 @@ impl Turning {
             Ok(uses) => Ok(Ok(uses)),
             Err(Stop::Need(need)) => Ok(Err(need)),
             Err(Stop::Unclear { why }) => Err(refused(why)),
+            Err(Stop::Unknown { column }) => Err(ErrorKind::UnknownColumn(column).into()),
         }
     }
 

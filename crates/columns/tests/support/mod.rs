@@ -97,6 +97,7 @@ pub fn told(family: &str, sql: &str) -> String {
         Err(error) => return format!("cannot be read: {error:?}"),
         Ok((_, Err(Stop::Need(need)))) => return format!("needs {need:?}"),
         Ok((_, Err(Stop::Unclear { why }))) => return format!("unclear: {why}"),
+        Ok((_, Err(Stop::Unknown { column }))) => return format!("unknown column: {column}"),
         Ok((text, Ok(found))) => (text, found),
     };
     let tell = Tell { sql: &text };

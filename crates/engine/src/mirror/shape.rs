@@ -1,5 +1,7 @@
 //! A statement as it is shown beside a difference: without its literals and comments.
 
+use std::borrow::Cow;
+
 use pando_sql::{Syntax, TokenKind, redacted, tokenize};
 
 /// Bytes of a statement that are shown.
@@ -7,8 +9,7 @@ const LONGEST: usize = 500;
 
 /// The text with `?` for each of its literals. What cannot be read is not shown.
 pub(super) fn shape(text: &str, syntax: &Syntax) -> String {
-    let text = redacted(text);
-    let Ok(tokens) = tokenize(&text, syntax) else { return "(not readable)".to_owned() };
+    let Ok(tokens) = tokenize(text, syntax) else { return "(not readable)".to_owned() };
     let (mut shape, mut end) = (String::new(), 0);
     for token in &tokens.list {
         if token.span.start > end && !shape.is_empty() {
@@ -20,7 +21,7 @@ pub(super) fn shape(text: &str, syntax: &Syntax) -> String {
             (true, true) => shape.push('…'),
             (true, false) => shape.push('?'),
             (false, _) if token.kind.is_literal() => shape.push('?'),
-            (false, _) => shape.push_str(token.span.of(&text)),
+            (false, _) => shape.push_str(token.span.of(text)),
         }
         if shape.len() > LONGEST {
             shape.truncate(shape.floor_char_boundary(LONGEST));
@@ -28,7 +29,10 @@ pub(super) fn shape(text: &str, syntax: &Syntax) -> String {
             break;
         }
     }
-    shape
+    match redacted(&shape) {
+        Cow::Borrowed(_) => shape,
+        Cow::Owned(told) => told,
+    }
 }
 
 #[cfg(test)]

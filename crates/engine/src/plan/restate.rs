@@ -4,8 +4,8 @@
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::presentation::{Presentation, Restated, tells_stored_columns};
-use pando_sql::ast::{Ident, InsertSource, Kind, Statement};
-use pando_sql::{Edits, Placeholder, Span, visit};
+use pando_sql::ast::{Ident, Insert, InsertSource, Kind, Statement};
+use pando_sql::{Edits, Placeholder, Span, tokenize, visit};
 
 use super::parse::parsed;
 use super::routine_names;
@@ -44,6 +44,9 @@ pub(super) fn restated(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Sta
     for owner in visit::column_owners(&stmt.kind) {
         take_out(ctx, presentation, owner.parts, &mut edits);
     }
+    if let Kind::Insert(insert) = &stmt.kind {
+        bare_columns(ctx, insert, &stmt.text, &mut edits);
+    }
     if let Some(other) = routine_names::bare(ctx, presentation, stmt, &mut edits)? {
         return Err(elsewhere(ctx, &other.value));
     }
@@ -54,6 +57,32 @@ pub(super) fn restated(ctx: &Context<'_>, stmt: &Statement) -> Result<Option<Sta
     match written_out(ctx, bare.as_ref().unwrap_or(stmt)) {
         Some(text) => parsed(ctx, &text).map(Some),
         None => Ok(bare),
+    }
+}
+
+/// The names in front of the columns of an INSERT's list are taken out, where they say the table once more: Connector/J's
+/// updatable rows are inserted so. Others stay, for the server to refuse.
+fn bare_columns(ctx: &Context<'_>, insert: &Insert, text: &str, edits: &mut Edits) {
+    let Some(table) = insert.table.name.parts.last() else { return };
+    let is_table = |name: &str| name == table.value;
+    let is_database = |name: &str| name.eq_ignore_ascii_case(&ctx.database.name);
+    let syntax = ctx.dialect.syntax();
+    let mut start = insert.columns_span.start + 1;
+    for column in insert.columns.iter().flatten() {
+        let before = Span::new(start, column.span.start);
+        let first = before.of(text).trim_start_matches([',', ' ', '\t', '\r', '\n']);
+        let before = Span::new(before.end - u32::try_from(first.len()).unwrap_or(0), before.end);
+        start = column.span.end;
+        let Ok(tokens) = tokenize(first, syntax) else { continue };
+        let names: Vec<_> = tokens.list.iter().filter_map(|token| token.name(first)).collect();
+        let says_it = match &names[..] {
+            [own] => is_table(own),
+            [database, own] => is_database(database) && is_table(own),
+            _ => false,
+        };
+        if says_it && tokens.list.len() == 2 * names.len() {
+            edits.replace(before, "");
+        }
     }
 }
 

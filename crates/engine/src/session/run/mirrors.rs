@@ -83,16 +83,6 @@ const BARE: &[&str] = &[
     "utc_timestamp",
 ];
 
-/// What a rule has to do with a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Concern {
-    /// Nothing.
-    None,
-    /// It would be copied, if it could be.
-    PassesOver,
-    Copies,
-}
-
 /// Has the statement of these channels copied as the rules of their storage units say. Nothing of it has been sent.
 pub(in crate::session) fn tap(session: &mut Session, run: Run<'_>, channels: &mut [Channel]) {
     if run.live.mirrors.is_empty() {
@@ -119,13 +109,15 @@ fn ways(session: &mut Session, run: Run<'_>, unit: &str) -> Vec<Way> {
     ways
 }
 
-/// Of a statement outside of transactions.
+/// Of a statement outside of transactions. Whether it is among those that are copied is asked before all that costs more.
 fn alone(session: &Session, run: Run<'_>, settings: &Settings, lane: &Arc<Lane>) -> Option<Way> {
-    let is_meant = is_about(run.stmt, settings) && concern(session, run, settings) != Concern::None;
-    if !is_meant || !lane.samples(settings, session.place.handle().key.id) {
+    let is_meant = is_meant(session, run, settings)
+        && lane.samples(settings, session.place.handle().key.id)
+        && is_about(run.stmt, settings);
+    if !is_meant {
         return None;
     }
-    if concern(session, run, settings) == Concern::PassesOver {
+    if !can_be_copied(session, run) {
         lane.passes_over(1);
         return None;
     }
@@ -140,20 +132,20 @@ fn in_transaction(
     settings: &Settings,
     lane: &Arc<Lane>,
 ) -> Option<Way> {
-    let concern = match is_about(run.stmt, settings) {
-        true => concern(session, run, settings),
-        false => Concern::None,
-    };
-    if concern == Concern::None {
+    if !is_meant(session, run, settings) {
         return None;
     }
     let is_decided = session.work.gatherings_mut().know(lane);
-    let is_meant = !is_decided && lane.samples(settings, session.place.handle().key.id);
-    let made = is_meant.then(|| manner(session, run.live));
+    let is_sampled = !is_decided && lane.samples(settings, session.place.handle().key.id);
+    let made = is_sampled.then(|| manner(session, run.live));
     let variables = session.settings.variables().id();
+    let kept = session.work.gatherings_mut().of(lane, settings, || made)?;
+    if !is_about(run.stmt, settings) {
+        return None;
+    }
+    let can_be_copied = can_be_copied(session, run);
     let gatherings = session.work.gatherings_mut();
-    let kept = gatherings.of(lane, settings, || made)?;
-    if concern == Concern::PassesOver || !gatherings.wears(lane, variables) {
+    if !can_be_copied || !gatherings.wears(lane, variables) {
         lane.passes_over(1);
         if run.plan.writes {
             gatherings.forgoes();
@@ -161,6 +153,19 @@ fn in_transaction(
         return None;
     }
     Some(Way { lane: Arc::clone(lane), to: To::Transaction(kept) })
+}
+
+/// Whether the rule has statements of this kind copied. What a transaction reads behind its own changes is not there
+/// where these are not copied.
+fn is_meant(session: &Session, run: Run<'_>, settings: &Settings) -> bool {
+    match settings.copies {
+        Copies::Everything => true,
+        Copies::Reads => reads(run) && !session.work.transaction().has_written(),
+    }
+}
+
+fn reads(run: Run<'_>) -> bool {
+    matches!(run.stmt.kind, Kind::Select(_)) && !run.plan.writes && !plan::writes(&run.stmt.kind)
 }
 
 /// Whether the statement names tables of the rule's alone.
@@ -172,25 +177,18 @@ fn is_about(stmt: &Statement, settings: &Settings) -> bool {
     !named.is_empty() && named.iter().all(|table| settings.tables.contains(&table.name.key()))
 }
 
-fn concern(session: &Session, run: Run<'_>, settings: &Settings) -> Concern {
+/// Whether a statement says all there is to do on the mirror.
+fn can_be_copied(session: &Session, run: Run<'_>) -> bool {
     let Run { live, stmt, plan } = run;
-    let reads = matches!(stmt.kind, Kind::Select(_)) && !plan.writes && !plan::writes(&stmt.kind);
-    if settings.copies == Copies::Reads && (!reads || session.work.transaction().has_written()) {
-        // What a transaction reads behind its own changes is not there.
-        return Concern::None;
-    }
     let is_select = matches!(stmt.kind, Kind::Select(_));
-    let changes = is_select && !reads
+    let changes = is_select && !reads(run)
         || matches!(stmt.kind, Kind::Insert(_) | Kind::Update(_) | Kind::Delete(_));
     let is_plain = plan.before.is_empty()
         && !plan.timed.is_any()
         && plan.assigns.is_none()
         && session.settings.local().is_empty()
         && !session.temporary.are_there();
-    match is_plain && (changes || reads && is_the_same_again(live, stmt)) {
-        true => Concern::Copies,
-        false => Concern::PassesOver,
-    }
+    is_plain && (changes || reads(run) && is_the_same_again(live, stmt))
 }
 
 /// Whether a query gives the same when it runs again over the same rows, as far as its functions go; and changes nothing by
