@@ -190,7 +190,7 @@ impl Refiller for Host {
         table: &'a str,
     ) -> BoxFuture<'a, Result<Orders>> {
         Box::pin(async move {
-            let look = Look::at(database, &self.options.data, &self.runtime)?;
+            let look = Look::at(database, self.place(), &self.runtime)?;
             Refills::of(&look, table).await?.orders(table).await
         })
     }
@@ -203,7 +203,7 @@ impl Refiller for Host {
         progress: &'a Progress,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let look = Look::at(database, &self.options.data, &self.runtime)?;
+            let look = Look::at(database, self.place(), &self.runtime)?;
             Refills::of(&look, table).await?.carry_out(part, progress).await?;
             match part {
                 Refilling::Fence => self.outlive_base(&database.name, progress).await,

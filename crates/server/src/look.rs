@@ -10,9 +10,8 @@ use pando_governor::{Found, MOST_COMPARED, MOST_COUNTED, MOST_PLACED};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result, ServerError};
 use pando_kernel::feature::{DataNode, LogicTable};
-use pando_kernel::route::Place;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
-use pando_kernel::{Connector, Value, feature};
+use pando_kernel::{Connector, Value, feature, route};
 
 use crate::inquiry::Inquiry;
 use crate::place::Place;
@@ -149,7 +148,7 @@ impl<'l> Look<'l> {
     pub(crate) async fn standing(&self, table: &str) -> Result<Vec<Found>> {
         let groups: Vec<feature::Groups> =
             self.database.features.iter().map(|room| room.groups()).collect();
-        let leader = |place: &Place| place.members.first().map(ToString::to_string);
+        let leader = |place: &route::Place| place.members.first().map(ToString::to_string);
         let shadows: Vec<String> =
             groups.iter().flat_map(|group| &group.shadows).filter_map(leader).collect();
         let writer = |unit: &str| {

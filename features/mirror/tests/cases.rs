@@ -30,7 +30,14 @@ rules:
     let parsed = parse_one(file, &|_| None).map_err(|errors| errors.to_string())?;
     let units = ["ds_0", "ds_1", "next"].map(UnitName::from);
     let (states, fold) = (States::default(), pando_sql::Fold::Keep);
-    let around = Around { units: &units, places: &[], others: &[], states: &states, fold };
+    let around = Around {
+        units: &units,
+        places: &[],
+        others: &[],
+        states: &states,
+        fold,
+        modules: &pando_kernel::NoModules,
+    };
     let built = (ROOM.build)(&parsed.databases[0].rules, &around);
     built.map(Option::unwrap).map_err(|problems| {
         let lines = problems.iter().map(ToString::to_string);

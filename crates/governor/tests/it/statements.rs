@@ -134,6 +134,12 @@ fn of_units() -> Vec<Case> {
             "SHOW STATUS FROM CIRCUIT BREAKERS FROM nowhere",
         ),
         case(
+            "SHOW STATUS FROM ENCRYPT TABLES",
+            "SHOW STATUS FROM ENCRYPT TABLES",
+            Rows("SHOW STATUS FROM ENCRYPT TABLES", &["t_card|PLAIN|WAITING|||||||"]),
+            "SHOW STATUS FROM ENCRYPT TABLES FROM nowhere",
+        ),
+        case(
             "SHOW STATUS FROM MIRROR RULES",
             "SHOW STATUS FROM MIRROR RULES",
             Answers("Mirrors"),
@@ -217,6 +223,13 @@ rules:
 - !READWRITE_SPLITTING
   dataSourceGroups:
     g: {writeDataSourceName: w, readDataSourceNames: [r]}
+- !ENCRYPT
+  tables:
+    t_card:
+      columns: {number: {plain: number, cipher: {name: number_cipher, encryptorName: aes}}}
+      queryWithCipherColumn: false
+      stage: WAITING
+  encryptors: {aes: {type: AES, props: {aes-key-value: k}}}
 ";
 
 async fn two(store: &Store) -> [Seat; 2] {
