@@ -64,7 +64,8 @@ pub trait RefillWords: RefillDefinitions {
 
 /// What a family has to say of a table's definition for it.
 pub trait RefillDefinitions: Send + Sync + Debug {
-    /// Asks, one in each row, for what would change a column in the plain unseen, in words: triggers, defaults. `name`
+    /// Asks, one in each row, for what would change a column in the plain unseen, in words: triggers, defaults,
+    /// foreign keys, views. `name`
     /// is the table's own, in `schema` where the family has any.
     fn obstacles(&self, schema: Option<&str>, name: &str, columns: &[String]) -> String;
 

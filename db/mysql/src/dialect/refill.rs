@@ -44,7 +44,12 @@ impl RefillDefinitions for MySql {
              WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {name} \
              UNION ALL SELECT CONCAT('the default of column `', COLUMN_NAME, '`') FROM information_schema.COLUMNS \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name} AND COLUMN_NAME IN ({columns}) \
-             AND (COLUMN_DEFAULT <> 'NULL' OR EXTRA LIKE '%GENERATED%' OR EXTRA LIKE '%on update%' OR EXTRA LIKE '%auto_increment%')"
+             AND (COLUMN_DEFAULT <> 'NULL' OR EXTRA LIKE '%GENERATED%' OR EXTRA LIKE '%on update%' OR EXTRA LIKE '%auto_increment%') \
+             UNION ALL SELECT CONCAT('foreign key `', CONSTRAINT_NAME, '`') FROM information_schema.KEY_COLUMN_USAGE \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name} AND COLUMN_NAME IN ({columns}) \
+             AND REFERENCED_TABLE_NAME IS NOT NULL \
+             UNION ALL SELECT CONCAT('view `', TABLE_NAME, '`') FROM information_schema.VIEWS \
+             WHERE TABLE_SCHEMA = DATABASE() AND INSTR(VIEW_DEFINITION, CONCAT('`', {name}, '`')) > 0"
         )
     }
 

@@ -44,7 +44,14 @@ impl RefillDefinitions for Postgres {
             "SELECT 'trigger `' || tgname || '`' FROM pg_catalog.pg_trigger \
              WHERE tgrelid = {table} AND NOT tgisinternal \
              UNION ALL SELECT 'the default of column `' || attname || '`' FROM pg_catalog.pg_attribute \
-             WHERE attrelid = {table} AND attname IN ({columns}) AND (atthasdef OR attidentity <> '')"
+             WHERE attrelid = {table} AND attname IN ({columns}) AND (atthasdef OR attidentity <> '') \
+             UNION ALL SELECT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) \
+             FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_attribute AS a \
+             ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid \
+             WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = {table} \
+             AND a.attname IN ({columns}) AND (d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass \
+             OR EXISTS (SELECT FROM pg_catalog.pg_constraint AS c WHERE c.oid = d.objid AND c.contype = 'f' \
+             AND d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND c.conrelid = {table}))"
         )
     }
 
