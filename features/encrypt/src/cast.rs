@@ -139,6 +139,12 @@ impl Constant {
         Self { expr: Expr { span: expr.span, node: operand.node.clone() }, to }
     }
 
+    /// The constant where it ends no earlier than there: behind parentheses, say.
+    pub(crate) fn up_to(&self, end: u32) -> Expr {
+        let span = Span::new(self.expr.span.start, end.max(self.expr.span.end));
+        Expr { span, node: self.expr.node.clone() }
+    }
+
     /// What becomes of it, where that is done with a value of its column: if it is cast it is made one first.
     pub(crate) fn turn(&self, column: &EncryptedColumn, then: &Turn) -> Turn {
         let Some(to) = self.to else { return then.clone() };

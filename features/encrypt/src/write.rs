@@ -23,6 +23,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) stmt: &'a Statement,
     uses: &'a Uses,
     constants: HashMap<Span, Expr>,
+    /// Where the outermost parentheses around an expression end, by where it stands.
+    closed: HashMap<Span, u32>,
 }
 
 /// Edits a statement that `places` and `define` have let through.
@@ -40,7 +42,10 @@ pub(crate) fn write(
         return Ok(());
     }
     let mut constants: HashMap<Span, Expr> = HashMap::new();
+    let mut closed: HashMap<Span, u32> = HashMap::new();
     visit::exprs(&stmt.kind, &mut |expr| {
+        let end = closed.entry(unwrapped(expr).span).or_default();
+        *end = expr.span.end.max(*end);
         if matches!(
             expr.node,
             Node::Literal(_) | Node::Parameter(_) | Node::Unary { .. } | Node::Cast { .. }
@@ -48,7 +53,7 @@ pub(crate) fn write(
             constants.insert(expr.span, expr.clone());
         }
     });
-    let writer = Writer { rule, ctx, stmt, uses, constants };
+    let writer = Writer { rule, ctx, stmt, uses, constants, closed };
     for one in &uses.columns {
         let column = found(rule, &one.of)?;
         if let Place::Definition(part) = &one.place {
@@ -64,6 +69,11 @@ pub(crate) fn write(
     }
     writer.lists_fields(changes);
     Ok(())
+}
+
+/// What stands in parentheses.
+fn unwrapped(expr: &Expr) -> &Expr {
+    if let Node::Nested(inner) = &expr.node { unwrapped(inner) } else { expr }
 }
 
 impl Writer<'_> {
@@ -202,10 +212,11 @@ impl Writer<'_> {
                     }
                     return Ok(());
                 }
-                let own = self.value_of(expr, column, changes)?;
-                column.further().try_for_each(|part| {
-                    changes.further(&own.expr, &own.turn(column, &part.stored))
-                })
+                let own = self.value_of(unwrapped(expr), column, changes)?;
+                let behind = own.up_to(expr.span.end);
+                column
+                    .further()
+                    .try_for_each(|part| changes.further(&behind, &own.turn(column, &part.stored)))
             }),
             Place::Field { at } if self.brings_lines() => {
                 if !column.is_told_plain() {
@@ -309,10 +320,12 @@ impl Writer<'_> {
         };
         match given {
             Given::Value(value) => {
-                let own = self.value_of(self.constant(value)?, column, changes)?;
+                let expr = self.constant(value)?;
+                let own = self.value_of(expr, column, changes)?;
+                let behind = own.up_to(self.closed.get(&expr.span).copied().unwrap_or_default());
                 column.further().try_for_each(|part| {
                     let turn = own.turn(column, &part.stored);
-                    changes.further_behind(&own.expr, front(part), &turn)
+                    changes.further_behind(&behind, front(part), &turn)
                 })
             }
             Given::Default(span) => {
@@ -343,14 +356,27 @@ impl Writer<'_> {
         let right = behind.min_by_key(|one| one.span.start).filter(|_| self.is_set(left));
         let (right, part) = (right.ok_or_else(lost)?, part.ok_or_else(lost)?);
         let name = self.quoted(part);
-        // What stands in front of the proposed column is a qualifier, or the function.
+        // The function's parenthesis, and others.
         let between = Span::new(left.span.end, right.span.start).of(&self.stmt.text);
-        if right.qualifier.is_none() && between.trim_end().ends_with('(') {
-            let behind = self.stmt.text.get(right.span.end as usize..).unwrap_or_default();
-            let closing = behind.find(')').ok_or_else(lost)? as u32 + 1;
-            return Ok((right.span.end + closing, format!("VALUES({name})")));
+        let opened = between.matches('(').count();
+        let end = self.behind_closed(right.span.end, opened).ok_or_else(lost)?;
+        // A proposed column has a qualifier, or stands in the function.
+        match right.by == Reference::Proposed && right.qualifier.is_none() {
+            true => Ok((end, format!("VALUES({name})"))),
+            false => Ok((end, format!("{}{name}", self.owner(right)))),
         }
-        Ok((right.span.end, format!("{}{name}", self.owner(right))))
+    }
+
+    /// Where so many parentheses are closed behind a place, and nothing else stands there.
+    fn behind_closed(&self, at: u32, count: usize) -> Option<u32> {
+        let behind = self.stmt.text.get(at as usize..)?;
+        let mut ends = behind.char_indices().filter(|(_, own)| !own.is_whitespace());
+        let mut end = at;
+        for _ in 0..count {
+            let (place, _) = ends.next().filter(|(_, own)| *own == ')')?;
+            end = at + u32::try_from(place).ok()? + 1;
+        }
+        Some(end)
     }
 
     /// The values of an INSERT's rows for one column.
