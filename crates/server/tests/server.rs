@@ -378,6 +378,11 @@ async fn a_cancel_request_ends_the_statement_and_not_the_session() {
             () = tokio::time::sleep(Duration::from_secs(20)) => panic!("it is not cancelled"),
         };
         assert!(["57014", "70100"].contains(&code(&cancelled).1.as_str()), "{cancelled}");
-        assert_eq!(client.ask("SELECT 1").await.unwrap(), ["1"]);
+        // The last request that was sent may come behind the statement, and meets the next one, as at a server.
+        let next = match client.ask("SELECT 1").await {
+            Err(late) if code(&late).1 == "57014" => client.ask("SELECT 1").await,
+            answer => answer,
+        };
+        assert_eq!(next.unwrap(), ["1"]);
     }
 }
