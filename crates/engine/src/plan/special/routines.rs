@@ -91,17 +91,21 @@ fn lacks(ctx: &Context<'_>, unit: &UnitName, name: &str) -> bool {
 
 /// Whether a unit has a routine of this name, in lower case; `None` when it was not asked yet.
 fn has(ctx: &Context<'_>, unit: &UnitName, name: &str) -> Option<bool> {
-    if let Some(known) = ctx.catalog.effectful(unit) {
+    let told = ctx.catalog.routines(&ctx.database.units).triggers;
+    // Effects are asked beside transactions.
+    if (told.is_none() || ctx.session.held.is_empty())
+        && let Some(known) = ctx.catalog.effectful(unit)
+    {
         return Some(known.routines.get(name).is_some_and(|units| units.contains(unit)));
     }
-    let known = ctx.catalog.routines(&ctx.database.units).triggers?;
-    Some(known.stand.get(name).is_some_and(|units| units.contains(unit)))
+    Some(told?.stand.get(name).is_some_and(|units| units.contains(unit)))
 }
 
 /// What has to be known first: what a transaction has made is told on its own connections alone.
 fn unasked(ctx: &Context<'_>) -> Option<Need> {
     let units = &ctx.database.units;
-    let is_asked = units.iter().all(|unit| ctx.catalog.effectful(unit).is_some());
+    let is_asked = ctx.session.held.is_empty()
+        && units.iter().all(|unit| ctx.catalog.effectful(unit).is_some());
     let has_told = is_asked || ctx.catalog.routines(units).triggers.is_some();
     (!has_told).then(|| Need::Triggers(units.clone()))
 }

@@ -75,6 +75,8 @@ pub(in crate::session) async fn find_out_until<T>(
             // One half of it may rest on other columns than the other.
             Ok(Ok(_)) => {}
             Err(error) if unknown(&error) && catalog.forget_stale() => {}
+            // What one half knew may have been forgotten before the other.
+            Err(_) if catalog.epoch() != epoch => {}
             Err(error) => return Err(error),
         }
     }
