@@ -12,9 +12,12 @@ use pando_sql::{Edits, Span, visit};
 use self::own_names::{own_name, own_relation, renamed};
 use super::definitions;
 use super::figures::COUNTS;
+use pando_kernel::dialect::Language as _;
+
 use super::names::{Around, Names, Number};
 use super::number;
 use super::type_numbers::{regtype, type_number};
+use crate::dialect::Postgres;
 
 /// Functions whose text names tables.
 const DEFINITIONS: &[&str] = &[
@@ -478,6 +481,10 @@ fn regclass(cast: &Cast<'_>, stands: Stands, names: &Names<'_>, edits: &mut Edit
     }
     if !names.are_plain() {
         wrap(expr.span, names.around_definition(label(operand, called)), edits);
+    } else if names.shift() != 0 && number(operand).is_none() {
+        // The column is called as it is where its number stays.
+        let behind = format!(" AS {})", Postgres.quote(label(operand, called)));
+        wrap(expr.span, Around { before: "(SELECT ".to_owned(), behind }, edits);
     }
     own_number(operand, names, edits);
 }
