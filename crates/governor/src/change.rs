@@ -32,6 +32,18 @@ impl Governor {
         &self,
         think: &(dyn Fn(&Model) -> Result<Change, Refusal> + Sync),
     ) -> Result<()> {
+        self.refuse_unchangeable()?;
+        self.changes(&|model| think(model).map(|change| vec![change])).await
+    }
+
+    /// Refuses a change whatever it is: of a locked cluster, and of files.
+    ///
+    /// # Errors
+    /// As [`Governor::change`].
+    pub(crate) fn refuse_unchangeable(&self) -> Result<()> {
+        if self.repository().is_none() {
+            return Err(of_files());
+        }
         if self.cluster().admits != Admits::Everything {
             return Err(Error::forbidden(
                 17020,
@@ -39,7 +51,7 @@ impl Governor {
                 "UNLOCK CLUSTER ends that",
             ));
         }
-        self.changes(&|model| think(model).map(|change| vec![change])).await
+        Ok(())
     }
 
     /// As [`Governor::change`] for changes that build on each other and are one: the last one's model counts. A locked cluster takes them too: IMPORT
@@ -55,10 +67,7 @@ impl Governor {
         think: &(dyn Fn(&Model) -> Result<Vec<Change>, Refusal> + Sync),
     ) -> Result<()> {
         let Some(repository) = self.repository() else {
-            return Err(refused(
-                Kind::NotSupported,
-                "this server's configuration is its files; start it with `--data` to keep it in a store that statements can change",
-            ));
+            return Err(of_files());
         };
         let turn = within(&*self.shared.runtime, TURN, self.shared.turn.lock()).await;
         let Some(mut turn) = turn else {
@@ -266,4 +275,11 @@ impl Governor {
         }
         Ok(None)
     }
+}
+
+fn of_files() -> Error {
+    refused(
+        Kind::NotSupported,
+        "this server's configuration is its files; start it with `--data` to keep it in a store that statements can change",
+    )
 }

@@ -51,12 +51,14 @@ struct Told {
 }
 
 impl Governor {
-    /// Begins what is to be done and nobody does.
+    /// Begins what is to be done and nobody does, and ends what is not to be done any more.
     pub(crate) fn tend_refills(&self) {
         if self.repository().is_none() {
             return;
         }
-        for (database, table) in self.refilled(|table| is_open(table.stage)) {
+        let open = self.open_tables();
+        self.end_others(&open);
+        for (database, table) in open {
             let work = {
                 let mut own = self.shared.refills.lock().unwrap_or_else(PoisonError::into_inner);
                 let key = (database.clone(), table.clone());
@@ -87,15 +89,28 @@ impl Governor {
         }
     }
 
-    /// The tables of all databases whose rules say so.
-    fn refilled(&self, is_wanted: impl Fn(&EncryptTable) -> bool) -> Vec<Table> {
+    /// Tells work at tables that are not among these to end, and forgets what has ended of tables without a rule.
+    fn end_others(&self, open: &[Table]) {
+        let mut own = self.shared.refills.lock().unwrap_or_else(PoisonError::into_inner);
+        for (table, work) in &own.0 {
+            if !open.contains(table) {
+                work.progress.stops.store(true, Ordering::Relaxed);
+            }
+        }
+        own.0.retain(|(database, table), work| {
+            !work.told().is_over || self.stage(database, table).is_some()
+        });
+    }
+
+    /// The tables of all databases at whose rows there is something to do.
+    fn open_tables(&self) -> Vec<Table> {
         let now = self.now();
         let of = |database: &Arc<Database>| {
             let tables = database.rules.encrypt.as_ref().map(|rule| &rule.tables);
-            let wanted = tables.into_iter().flat_map(|tables| tables.iter());
-            let wanted = wanted.filter(|(_, table)| is_wanted(table));
+            let open = tables.into_iter().flat_map(|tables| tables.iter());
+            let open = open.filter(|(_, table)| is_open(table.stage));
             let name = database.name.value.clone();
-            wanted.map(move |(table, _)| (name.clone(), table.value.clone())).collect::<Vec<_>>()
+            open.map(move |(table, _)| (name.clone(), table.value.clone())).collect::<Vec<_>>()
         };
         now.databases().flat_map(of).collect()
     }
@@ -129,8 +144,8 @@ impl Governor {
                     return Ok(());
                 }
                 EncryptStage::Columns => {
-                    work.tell("columns", "");
                     self.settled_everywhere(work).await?;
+                    work.tell("columns", "");
                     house.refill(&served, table, Refilling::Columns, &work.progress).await?;
                     if let Some(told) = self.defined(database) {
                         told.await;
@@ -142,7 +157,6 @@ impl Governor {
                     let begun = self.shared.runtime.now();
                     self.look_at_rows(&served, table, work).await?;
                     self.outlives_plans(&served, begun, work).await?;
-                    work.tell("rows once more", "");
                     self.look_at_rows(&served, table, work).await?;
                     EncryptStage::InStep
                 }
@@ -168,6 +182,7 @@ impl Governor {
             if behind.is_empty() || !self.has_others() {
                 return Ok(());
             }
+            work.tell("waits for instances", &format!("{behind:?} do not follow"));
             work.go_on()?;
             self.shared.runtime.sleep(LOOK).await;
         }
@@ -188,7 +203,9 @@ impl Governor {
     /// Brings rows in step, those that older transactions are still writing as well.
     async fn look_at_rows(&self, served: &Database, table: &str, work: &Work) -> Result<()> {
         let house = &self.shared.house;
+        work.tell("waits for transactions", "");
         house.refill(served, table, Refilling::Fence, &work.progress).await?;
+        work.tell("rows", "");
         house.refill(served, table, Refilling::Rows, &work.progress).await
     }
 
@@ -231,10 +248,12 @@ impl Governor {
         statement: &Rdl,
     ) -> Result<()> {
         let StepOf { family, database, table } = of;
+        self.refuse_unchangeable()?;
         let model = self.model();
         let outcome = self.around(family, |around| model.apply(database, statement, around));
         outcome.map_err(|why| refusal(&why))?;
-        let Some((served, table)) = self.encrypted(database, table) else { return Ok(()) };
+        let lost = || Error::internal(format!("`{table}` has a rule that is not served"));
+        let (served, table) = self.encrypted(database, table).ok_or_else(lost)?;
         let order = self.precede_step(&served, &table, step).await?;
         self.changes(&|model| {
             self.around(family, |around| {

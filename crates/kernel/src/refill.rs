@@ -67,7 +67,7 @@ pub trait RefillDefinitions: Send + Sync + Debug {
     /// Asks, one in each row, for what would change a column in the plain unseen, in words: triggers, defaults,
     /// foreign keys, views. `name`
     /// is the table's own, in `schema` where the family has any.
-    fn obstacles(&self, schema: Option<&str>, name: &str, columns: &[String]) -> String;
+    fn unseen_changes(&self, schema: Option<&str>, name: &str, columns: &[String]) -> String;
 
     /// Asks, one in each row, for what stands on one of the columns and would go with it, in words: indexes,
     /// constraints.

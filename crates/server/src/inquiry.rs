@@ -95,6 +95,20 @@ fn values(columns: &Columns, body: &[u8]) -> Result<Vec<Value>> {
         .collect()
 }
 
+/// The text of a value.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Bytes(octets) => Some(String::from_utf8_lossy(octets).into_owned()),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::UInt(_)
+        | Value::Float(_)
+        | Value::Decimal(_) => None,
+    }
+}
+
 fn slow(unit: &str, limit: Duration) -> Error {
     let seconds = limit.as_secs();
     ErrorKind::Timeout(format!("storage unit `{unit}` did not answer within {seconds} s")).into()

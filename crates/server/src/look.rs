@@ -13,7 +13,7 @@ use pando_kernel::feature::{DataNode, LogicTable};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, all};
 use pando_kernel::{Connector, Value, feature, route};
 
-use crate::inquiry::Inquiry;
+use crate::inquiry::{Inquiry, text};
 use crate::place::Place;
 use crate::wrong::configuration;
 
@@ -244,16 +244,6 @@ fn table(unit: &str, row: &[Value]) -> Option<Found> {
     if row.get(2) == Some(&Value::Bool(true)) {
         return None;
     }
-    let text = |value: &Value| match value {
-        Value::Text(text) => Some(text.clone()),
-        Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Float(_)
-        | Value::Decimal(_) => None,
-    };
     let schema = row.first().and_then(text);
     Some(Found { unit: unit.to_owned(), schema, table: row.get(1).and_then(text)? })
 }

@@ -11,15 +11,23 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::{BoxFuture, all};
 use pando_kernel::{Dialect, Nulls, Refill, RefillWords, Value};
 
-use crate::inquiry::Inquiry;
+mod reading;
+
+use self::reading::Reading;
+use crate::inquiry::{Inquiry, text};
 use crate::look::Look;
 
-/// Rows that are read at once, without any lock.
-const BATCH: usize = 1000;
+/// Rows that are read at once, without any lock: at first, and at most.
+const FIRST: usize = 50;
+const MOST: usize = 1000;
+/// About as many bytes are read at once at most, unless one row has more.
+const MOST_BYTES: usize = 4 << 20;
 /// Rows that are locked and written at once.
 const WRITTEN: usize = 100;
-/// Time between two attempts at what somebody else holds.
+/// Time between two attempts at rows that somebody else holds.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The same at a table: whoever writes it waits behind an attempt, so that they are few.
+const LONG_PAUSE: Duration = Duration::from_secs(5);
 /// Time for a change of a table's definition, which may copy the table.
 const DEFINED_WITHIN: Duration = Duration::from_secs(24 * 3600);
 
@@ -89,6 +97,7 @@ impl<'l> Refills<'l> {
         let words = words.ok_or_else(|| refused(dialect.family(), "its servers cannot do this"))?;
         progress.nodes.store(self.nodes.len() as u64, Ordering::Relaxed);
         progress.done.store(0, Ordering::Relaxed);
+        progress.seen.store(0, Ordering::Relaxed);
         let (refill, look) = (&*self.refill, self.look);
         let nodes: Vec<Node<'_>> =
             self.nodes.iter().map(|found| Node { look, refill, words, found, progress }).collect();
@@ -144,7 +153,7 @@ impl Node<'_> {
                 }
                 self.refill.lacking(&columns, self.dialect())?;
                 self.none(
-                    &self.words.obstacles(schema, table, &names),
+                    &self.words.unseen_changes(schema, table, &names),
                     "would change values unseen",
                 )
                 .await
@@ -237,7 +246,7 @@ impl Node<'_> {
             };
             match outcome.await {
                 Err(error) if self.words.is_busy(&error) => {
-                    self.look.runtime.sleep(PAUSE).await;
+                    self.look.runtime.sleep(LONG_PAUSE).await;
                 }
                 outcome => return outcome,
             }
@@ -267,18 +276,20 @@ impl Node<'_> {
         let mut inquiry = self.connection().await?;
         let mut writing = self.connection().await?;
         let mut after: Option<Vec<Value>> = None;
+        let mut count = FIRST;
         loop {
             self.go_on()?;
             let begun = self.look.runtime.now();
-            let rows = inquiry.rows(&reading.batch(after.as_deref())).await?;
+            let rows = inquiry.rows(&reading.batch(after.as_deref(), count)).await?;
             let stale = reading.stale(&rows).map_err(|error| self.about(&error))?;
             for some in stale.chunks(WRITTEN) {
                 let written = self.write(&mut writing, &reading, some).await?;
                 self.progress.written.fetch_add(written as u64, Ordering::Relaxed);
             }
             self.progress.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
-            let Some(last) = rows.last().filter(|_| rows.len() == BATCH) else { return Ok(()) };
+            let Some(last) = rows.last().filter(|_| rows.len() == count) else { return Ok(()) };
             after = Some(reading.key(last).to_vec());
+            count = next(count, bytes(&rows));
             if !stale.is_empty() {
                 // Clients come first: half of the time is theirs alone.
                 let taken = self.look.runtime.now().saturating_duration_since(begun);
@@ -327,136 +338,27 @@ impl Node<'_> {
     }
 }
 
-/// How the rows of one actual table are read and written.
-struct Reading<'n> {
-    refill: &'n dyn Refill,
-    dialect: &'n dyn Dialect,
-    table: String,
-    /// Quoted.
-    keys: Vec<String>,
-    /// What a refill takes, quoted.
-    cells: Vec<String>,
-    /// `, c = c` of columns that would change with the row.
-    kept: String,
-}
-
-impl<'n> Reading<'n> {
-    fn of(node: &Node<'n>, columns: &[TableColumn]) -> Self {
-        let dialect = &*node.look.database.dialect;
-        let keys = columns.iter().filter(|column| column.primary_key);
-        let kept = columns.iter().filter(|column| node.words.is_moved(column));
-        let kept = kept.map(|column| {
-            let name = dialect.quote(&column.name);
-            format!(", {name} = {name}")
-        });
-        Self {
-            refill: node.refill,
-            dialect,
-            table: node.name(),
-            keys: keys.map(|column| dialect.quote(&column.name)).collect(),
-            cells: node.refill.columns().iter().map(|own| dialect.quote(&own.name)).collect(),
-            kept: kept.collect(),
-        }
-    }
-
-    fn select(&self, condition: &str) -> String {
-        let columns = [&self.keys[..], &self.cells[..]].concat().join(", ");
-        format!("SELECT {columns} FROM {}{condition}", self.table)
-    }
-
-    /// The next rows behind a key, in its order.
-    fn batch(&self, after: Option<&[Value]>) -> String {
-        let behind = after.map(|after| format!(" WHERE {}", self.behind(after)));
-        let behind = behind.unwrap_or_default();
-        self.select(&format!("{behind} ORDER BY {} LIMIT {BATCH}", self.keys.join(", ")))
-    }
-
-    /// `a > 1 OR a = 1 AND b > 2`, with `a >= 1` in front, by which servers find the place.
-    fn behind(&self, after: &[Value]) -> String {
-        let mut equal = String::new();
-        let mut any = Vec::new();
-        for (name, value) in self.keys.iter().zip(after) {
-            let literal = self.dialect.literal(value);
-            any.push(format!("{equal}{name} > {literal}"));
-            equal = format!("{equal}{name} = {literal} AND ");
-        }
-        match (&any[..], self.keys.first().zip(after.first())) {
-            ([_, _, ..], Some((name, value))) => {
-                format!("{name} >= {} AND ({})", self.dialect.literal(value), any.join(" OR "))
-            }
-            _ => any.join(" OR "),
-        }
-    }
-
-    fn key<'r>(&self, row: &'r [Value]) -> &'r [Value] {
-        row.get(..self.keys.len()).unwrap_or_default()
-    }
-
-    fn of_refill<'r>(&self, row: &'r [Value]) -> &'r [Value] {
-        row.get(self.keys.len()..).unwrap_or_default()
-    }
-
-    /// The keys of rows that are not in step.
-    fn stale(&self, rows: &[Vec<Value>]) -> Result<Vec<Vec<Value>>> {
-        let mut stale = Vec::new();
-        for row in rows {
-            if self.refill.row(self.of_refill(row))?.is_some() {
-                stale.push(self.key(row).to_vec());
-            }
-        }
-        Ok(stale)
-    }
-
-    fn is(&self, key: &[Value]) -> String {
-        let parts = self.keys.iter().zip(key);
-        let parts = parts.map(|(name, value)| format!("{name} = {}", self.dialect.literal(value)));
-        parts.collect::<Vec<_>>().join(" AND ")
-    }
-
-    fn locked(&self, keys: &[Vec<Value>]) -> String {
-        let any: Vec<String> = keys.iter().map(|key| self.is(key)).collect();
-        self.select(&format!(" WHERE {} FOR UPDATE", any.join(" OR ")))
-    }
-
-    /// One statement that brings these rows in step, and how many were not.
-    fn update(&self, rows: &[Vec<Value>]) -> Result<(Option<String>, usize)> {
-        let mut wanted: Vec<(&[Value], Vec<Value>)> = Vec::new();
-        for row in rows {
-            if let Some(cells) = self.refill.row(self.of_refill(row))? {
-                wanted.push((self.key(row), cells));
-            }
-        }
-        if wanted.is_empty() {
-            return Ok((None, 0));
-        }
-        let columns = self.refill.columns().iter().enumerate().filter(|(_, own)| own.is_written);
-        let set = columns.map(|(at, _)| {
-            let name = self.cells.get(at).map_or("", String::as_str);
-            let case = wanted.iter().map(|(key, cells)| {
-                let value = cells.get(at).unwrap_or(&Value::Null);
-                format!(" WHEN {} THEN {}", self.is(key), self.dialect.literal(value))
-            });
-            format!("{name} = CASE{} ELSE {name} END", case.collect::<String>())
-        });
-        let set = set.collect::<Vec<_>>().join(", ");
-        let any: Vec<String> = wanted.iter().map(|(key, _)| self.is(key)).collect();
-        let (table, kept) = (&self.table, &self.kept);
-        let statement = format!("UPDATE {table} SET {set}{kept} WHERE {}", any.join(" OR "));
-        Ok((Some(statement), wanted.len()))
+/// How many rows are read next, after so many with these bytes.
+fn next(count: usize, bytes: usize) -> usize {
+    match bytes {
+        0..MOST_BYTES if bytes < MOST_BYTES / 4 => (count * 2).min(MOST),
+        0..MOST_BYTES => count,
+        MOST_BYTES.. => (count / 4).max(1),
     }
 }
 
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.clone()),
-        Value::Bytes(octets) => Some(String::from_utf8_lossy(octets).into_owned()),
+fn bytes(rows: &[Vec<Value>]) -> usize {
+    let of = |value: &Value| match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(octets) => octets.len(),
         Value::Null
         | Value::Bool(_)
         | Value::Int(_)
         | Value::UInt(_)
         | Value::Float(_)
-        | Value::Decimal(_) => None,
-    }
+        | Value::Decimal(_) => 8,
+    };
+    rows.iter().flatten().map(of).sum()
 }
 
 fn refused(what: &str, why: &str) -> Error {
@@ -465,4 +367,18 @@ fn refused(what: &str, why: &str) -> Error {
         format!("`{what}` cannot be stored otherwise: {why}"),
         "see docs/features/encrypt.md",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rows_are_read_as_fit() {
+        let after = |bytes| next(200, bytes);
+        assert_eq!([0, MOST_BYTES / 2, MOST_BYTES].map(after), [400, 200, 50]);
+        assert_eq!((next(MOST, 0), next(1, usize::MAX)), (MOST, 1));
+        let row = vec![Value::Int(1), Value::Text("abc".into()), Value::Null];
+        assert_eq!(bytes(&[row.clone(), row]), 38);
+    }
 }

@@ -3,9 +3,9 @@
 use pando_kernel::dialect::Language;
 use pando_kernel::error::{Error, ErrorKind};
 use pando_kernel::table::TableColumn;
-use pando_kernel::{Nulls, RefillDefinitions, RefillWords, Value};
+use pando_kernel::{Nulls, RefillDefinitions, RefillWords};
 
-use super::MySql;
+use super::{MySql, text_literal};
 
 /// <https://dev.mysql.com/doc/mysql-errors/8.0/en/server-error-reference.html>: `ER_LOCK_WAIT_TIMEOUT`, `ER_LOCK_DEADLOCK`.
 const BUSY: [u32; 2] = [1205, 1213];
@@ -37,8 +37,8 @@ impl RefillWords for MySql {
 }
 
 impl RefillDefinitions for MySql {
-    fn obstacles(&self, _: Option<&str>, name: &str, columns: &[String]) -> String {
-        let (name, columns) = (self.text(name), self.texts(columns));
+    fn unseen_changes(&self, _: Option<&str>, name: &str, columns: &[String]) -> String {
+        let (name, columns) = (text_literal(name), self.texts(columns));
         format!(
             "SELECT CONCAT('trigger `', TRIGGER_NAME, '`') FROM information_schema.TRIGGERS \
              WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = {name} \
@@ -54,7 +54,7 @@ impl RefillDefinitions for MySql {
     }
 
     fn dependents(&self, _: Option<&str>, name: &str, columns: &[String]) -> String {
-        let (name, columns) = (self.text(name), self.texts(columns));
+        let (name, columns) = (text_literal(name), self.texts(columns));
         format!(
             "SELECT DISTINCT CONCAT('index `', INDEX_NAME, '`') FROM information_schema.STATISTICS \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name} AND COLUMN_NAME IN ({columns})"
@@ -76,11 +76,7 @@ impl RefillDefinitions for MySql {
 }
 
 impl MySql {
-    fn text(&self, text: &str) -> String {
-        self.literal(&Value::Text(text.to_owned()))
-    }
-
     fn texts(&self, list: &[String]) -> String {
-        list.iter().map(|one| self.text(one)).collect::<Vec<_>>().join(", ")
+        list.iter().map(|one| text_literal(one)).collect::<Vec<_>>().join(", ")
     }
 }

@@ -3,9 +3,9 @@
 use pando_kernel::dialect::Language;
 use pando_kernel::error::{Error, ErrorKind};
 use pando_kernel::table::TableColumn;
-use pando_kernel::{Nulls, RefillDefinitions, RefillWords, Value};
+use pando_kernel::{Nulls, RefillDefinitions, RefillWords};
 
-use super::Postgres;
+use super::{Postgres, text_literal};
 
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>: `lock_not_available`, `deadlock_detected`,
 /// `serialization_failure`.
@@ -14,7 +14,7 @@ const BUSY: [&str; 3] = ["55P03", "40P01", "40001"];
 impl RefillWords for Postgres {
     fn settings(&self) -> &'static [&'static str] {
         &[
-            "SET lock_timeout = '1s'",
+            "SET lock_timeout = '300ms'",
             "SET default_transaction_isolation = 'read committed'",
             "SET default_transaction_read_only = off",
             "SET statement_timeout = 0",
@@ -38,7 +38,7 @@ impl RefillWords for Postgres {
 }
 
 impl RefillDefinitions for Postgres {
-    fn obstacles(&self, schema: Option<&str>, name: &str, columns: &[String]) -> String {
+    fn unseen_changes(&self, schema: Option<&str>, name: &str, columns: &[String]) -> String {
         let (table, columns) = (self.table(schema, name), self.texts(columns));
         format!(
             "SELECT 'trigger `' || tgname || '`' FROM pg_catalog.pg_trigger \
@@ -79,18 +79,14 @@ impl RefillDefinitions for Postgres {
 }
 
 impl Postgres {
-    fn text(&self, text: &str) -> String {
-        self.literal(&Value::Text(text.to_owned()))
-    }
-
     fn texts(&self, list: &[String]) -> String {
-        list.iter().map(|one| self.text(one)).collect::<Vec<_>>().join(", ")
+        list.iter().map(|one| text_literal(one)).collect::<Vec<_>>().join(", ")
     }
 
     /// The number of a table.
     fn table(&self, schema: Option<&str>, name: &str) -> String {
         let owner = schema.map_or(String::new(), |schema| format!("{}.", self.quote(schema)));
-        let name = self.text(&format!("{owner}{}", self.quote(name)));
+        let name = text_literal(&format!("{owner}{}", self.quote(name)));
         format!("{name}::pg_catalog.regclass")
     }
 }
