@@ -23,8 +23,8 @@ pub(crate) struct EncryptedColumn {
     pub(crate) like: Option<Part>,
     /// Those that are written as well, for the time when others are read.
     pub(crate) beside: Vec<Part>,
-    /// Those that may not be there yet. Nobody sees or writes them.
-    pub(crate) coming: Vec<Part>,
+    /// Those that may be missing, as they are about to come or to go. Nobody sees or writes them.
+    pub(crate) unwritten: Vec<Part>,
     /// What clients are told in the place of cipher text; nothing where the value is read in the plain.
     pub(crate) shown: Option<Arc<dyn CellTurn>>,
 }
@@ -62,9 +62,9 @@ impl EncryptedColumn {
         asked.into_iter().flatten().chain(&self.beside)
     }
 
-    /// All of them, those that may not be there yet as well.
+    /// All of them, those that may be missing as well.
     pub(crate) fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts().chain(&self.coming)
+        self.parts().chain(&self.unwritten)
     }
 
     /// Whether clients are told it as it stands in the plain.

@@ -89,7 +89,7 @@ impl Refill for Columns {
     fn unread(&self) -> Vec<Unread> {
         let of = |column: &Arc<EncryptedColumn>| {
             let told = column.told.name.clone();
-            let parts = column.beside.iter().chain(&column.coming);
+            let parts = column.beside.iter().chain(&column.unwritten);
             let parts =
                 parts.map(move |part| Unread { name: part.name.clone(), told: told.clone() });
             parts.collect::<Vec<_>>()

@@ -155,7 +155,7 @@ impl Maker<'_> {
             assisted: assisted.flatten(),
             like: like.flatten(),
             beside: Vec::new(),
-            coming: Vec::new(),
+            unwritten: Vec::new(),
             of,
         };
         if table.reads == EncryptReads::Cipher {
@@ -172,7 +172,7 @@ impl Maker<'_> {
             (None, EncryptReads::Plain) => Vec::new(),
         };
         match table.stage.is_written() {
-            false => made.coming = unread,
+            false => made.unwritten = unread,
             true => made.beside = unread,
         }
         Some(made)

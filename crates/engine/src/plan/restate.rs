@@ -73,6 +73,9 @@ fn bare_columns(ctx: &Context<'_>, insert: &Insert, text: &str, edits: &mut Edit
         let first = before.of(text).trim_start_matches([',', ' ', '\t', '\r', '\n']);
         let before = Span::new(before.end - u32::try_from(first.len()).unwrap_or(0), before.end);
         start = column.span.end;
+        if first.is_empty() {
+            continue;
+        }
         let Ok(tokens) = tokenize(first, syntax) else { continue };
         let names: Vec<_> = tokens.list.iter().filter_map(|token| token.name(first)).collect();
         let says_it = match &names[..] {

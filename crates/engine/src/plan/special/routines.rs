@@ -91,14 +91,17 @@ fn lacks(ctx: &Context<'_>, unit: &UnitName, name: &str) -> bool {
 
 /// Whether a unit has a routine of this name, in lower case; `None` when it was not asked yet.
 fn has(ctx: &Context<'_>, unit: &UnitName, name: &str) -> Option<bool> {
-    let told = ctx.catalog.routines(&ctx.database.units).triggers;
-    // Effects are asked beside transactions.
-    if (told.is_none() || ctx.session.held.is_empty())
-        && let Some(known) = ctx.catalog.effectful(unit)
+    // Effects are asked beside transactions, which may have made more.
+    if !ctx.session.held.is_empty()
+        && let Some(told) = ctx.catalog.routines(&ctx.database.units).triggers
     {
+        return Some(told.stand.get(name).is_some_and(|units| units.contains(unit)));
+    }
+    if let Some(known) = ctx.catalog.effectful(unit) {
         return Some(known.routines.get(name).is_some_and(|units| units.contains(unit)));
     }
-    Some(told?.stand.get(name).is_some_and(|units| units.contains(unit)))
+    let told = ctx.catalog.routines(&ctx.database.units).triggers?;
+    Some(told.stand.get(name).is_some_and(|units| units.contains(unit)))
 }
 
 /// What has to be known first: what a transaction has made is told on its own connections alone.
