@@ -1,7 +1,7 @@
 //! Expressions: each column of interest gets the place of the smallest thing around it.
 
-use pando_sql::Span;
 use pando_sql::ast::{Expr, Function, Literal, Node, OrderItem, Query};
+use pando_sql::{Fold, Span};
 
 use crate::analysis::{Analysis, Result};
 use crate::lookup::Mention;
@@ -9,6 +9,9 @@ use crate::outlet::Outlet;
 use crate::scope::{Carries, Outputs};
 use crate::stop::Stop;
 use crate::uses::{Given, Place, Reference, Value};
+
+/// Functions of MariaDB's sequences. <https://mariadb.com/kb/en/sequence-functions/>
+const SEQUENCES: &[&str] = &["nextval", "lastval", "setval"];
 
 /// What an expression gives. A mention of it has no place yet.
 pub(crate) struct Valued {
@@ -184,17 +187,33 @@ impl<'a> Analysis<'a> {
         if function.star && called != "count" && self.is_concerned() {
             return Err(Stop::unclear(format!("`{called}(*)` may read every column")));
         }
-        if let [argument] = &function.arguments[..]
+        let arguments = match &function.arguments[..] {
+            [sequence, rest @ ..] if self.is_sequence(&called, sequence)? => {
+                self.other(sequence.span);
+                rest
+            }
+            all => all,
+        };
+        if let [argument] = arguments
             && let Some(mention) = self.only_argument(function, argument, span)?
         {
             return Ok(Some(mention));
-        } else if function.arguments.len() != 1 {
-            self.exprs(&function.arguments, span)?;
+        } else if arguments.len() != 1 {
+            self.exprs(arguments, span)?;
         }
         self.sorted(&function.order_by, span)?;
         self.clause(function.filter.as_deref())?;
         self.exprs(&function.inner, span)?;
         Ok(None)
+    }
+
+    /// Whether a function's first argument names a sequence, which MariaDB's functions name as others do columns.
+    /// MySQL has no sequences, but routines may be called so: a name that is a column is taken for one.
+    fn is_sequence(&self, called: &str, argument: &Expr) -> Result<bool> {
+        let is_function = self.fold() == Fold::Keep && SEQUENCES.contains(&called);
+        let Node::Column(name) = &argument.node else { return Ok(false) };
+        Ok(is_function && self.is_no_column(name)?)
+    }
     }
 
     /// The argument of a call that has one.

@@ -120,6 +120,20 @@ impl<'a> Analysis<'a> {
         })
     }
 
+    /// Whether nothing that the statement reads may have a column of this name.
+    pub(crate) fn is_no_column(&self, name: &ObjectName) -> Result<bool> {
+        let Some((column, qualifier)) = name.parts.split_last() else { return Ok(false) };
+        if !qualifier.is_empty() {
+            return Ok(self.source(qualifier)?.is_none());
+        }
+        for depth in 0..self.scopes.len() {
+            if !matches!(self.bare_at(depth, column)?, Has::No) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether the text has the name elsewhere, too: it may be what something in it is called.
     fn is_named_again(&self, name: &Ident) -> bool {
         let is_it = |told: &str| told.eq_ignore_ascii_case(&name.value);
