@@ -214,7 +214,6 @@ impl<'a> Analysis<'a> {
         let Node::Column(name) = &argument.node else { return Ok(false) };
         Ok(is_function && self.is_no_column(name)?)
     }
-    }
 
     /// The argument of a call that has one.
     fn only_argument(
