@@ -20,7 +20,7 @@ pub(crate) fn run(asked: Serve) -> Result<(), String> {
         (None, None) => Some(PathBuf::from(DATA)),
     };
     let options = Options {
-        config: asked.config,
+        config: asked.config.into(),
         data: store.clone().unwrap_or_default(),
         store,
         files: asked.files,

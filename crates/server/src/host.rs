@@ -16,6 +16,7 @@ use pando_kernel::feature::{Gauge, LogicTable};
 use pando_kernel::runtime::{BoxFuture, SharedRuntime};
 use pando_kernel::{Offer, States, TransactionType, Value, WorkerId, circuit};
 
+use crate::certificates::certificate;
 use crate::files::Pooled;
 use crate::gate::{Gate, Live};
 use crate::inquiry::Inquiry;
@@ -25,7 +26,6 @@ use crate::options::Options;
 use crate::place::Place;
 use crate::pools::Pools;
 use crate::refill::Refills;
-use crate::server::certificate;
 use crate::wards::{Means, News, Wards};
 use crate::wrong::configuration;
 

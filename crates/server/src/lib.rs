@@ -1,6 +1,8 @@
 //! Sockets, TLS, users, accept loops, stopping and reloading: what turns the engine into a server.
 
 mod authority;
+mod certificates;
+mod compute_node;
 mod cores;
 mod door;
 mod files;
@@ -31,8 +33,10 @@ mod tls;
 mod wards;
 mod wrong;
 
+pub use compute_node::ComputeNode;
 pub use load::{Loaded, load};
-pub use options::{Addresses, Certificate, Listen, Options};
-pub use runtime::TokioRuntime;
+pub use options::{Addresses, Certificate, Clients, Listen, Options, Source};
+pub use runtime::{TokioRuntime, prepare};
 pub use serve::serve;
 pub use server::Server;
+pub use tls::Client as TlsClient;

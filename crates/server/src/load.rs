@@ -7,6 +7,7 @@ use pando_kernel::Modules;
 use pando_model::Model;
 use pando_rooms::Built;
 
+use crate::options::Source;
 use crate::place::Place;
 
 /// A configuration that can be served.
@@ -35,19 +36,24 @@ pub(crate) struct Documents {
 /// # Errors
 /// Every problem found, each with file, line and key path.
 pub fn load(config: &Path, data: &Path, modules: &dyn Modules) -> Result<Loaded, Errors> {
-    documents(config, Place { data, modules }).map(|documents| documents.loaded)
+    let source = Source::Path(config.to_owned());
+    documents(&source, Place { data, modules }).map(|documents| documents.loaded)
 }
 
 /// [`load`], with what is written.
 ///
 /// # Errors
 /// As there.
-pub(crate) fn documents(config: &Path, place: Place<'_>) -> Result<Documents, Errors> {
+pub(crate) fn documents(source: &Source, place: Place<'_>) -> Result<Documents, Errors> {
     let environment: Environment<'_> = &|name| std::env::var(name).ok();
-    let texts = pando_config::texts(config)?;
+    let (texts, is_one) = match source {
+        Source::Nothing => return Ok(Documents::default()),
+        Source::Path(path) => (pando_config::texts(path)?, path.is_file()),
+        Source::Text { name, text } => (vec![(name.clone(), text.clone())], true),
+    };
     let files: Vec<File<'_>> = texts.iter().map(|(name, text)| File { name, text }).collect();
     let (configuration, model) = match files.as_slice() {
-        [file] if config.is_file() => {
+        [file] if is_one => {
             let read = pando_config::parse_one(*file, environment)?;
             (read, Model::from_file(*file, environment)?)
         }

@@ -12,8 +12,10 @@ use pando_kernel::{Modules, NoModules};
 /// What a server is started with.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Folder of configuration files, or one file of the JDBC driver's form; `None` begins with nothing.
-    pub config: Option<PathBuf>,
+    /// What it begins with.
+    pub config: Source,
+    /// Who is met at the doors.
+    pub clients: Clients,
     /// Where relative paths of embedded storage units start.
     pub data: PathBuf,
     /// Folder where the configuration is kept, so that statements can change it; `None` leaves it to the files. A cluster has its repository.
@@ -30,6 +32,49 @@ pub struct Options {
     pub tls: Option<Certificate>,
     /// How long running statements may go on after the server was told to stop; zero cuts them off at once.
     pub drain: Duration,
+}
+
+/// Where a configuration is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Source {
+    /// Nowhere: databases are made by statements, or stand in a store or a repository.
+    #[default]
+    Nothing,
+    /// In a folder of files, or in one file of the JDBC driver's form.
+    Path(PathBuf),
+    /// In a text of the JDBC driver's form.
+    Text {
+        /// What problems call it.
+        name: String,
+        /// Its YAML.
+        text: String,
+    },
+}
+
+/// Who the clients are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Clients {
+    /// Whoever reaches the doors: users log in.
+    #[default]
+    Strangers,
+    /// This process itself, which has the configuration and its passwords anyway: whatever user it names is let in, and may see and change everything.
+    OwnProcess,
+}
+
+impl From<Option<PathBuf>> for Source {
+    fn from(path: Option<PathBuf>) -> Self {
+        path.map_or(Self::Nothing, Self::Path)
+    }
+}
+
+impl Source {
+    /// The folder or file it is in.
+    pub(crate) fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Nothing | Self::Text { .. } => None,
+        }
+    }
 }
 
 /// PEM files of the certificate shown to clients, and of who signs theirs.
@@ -81,7 +126,7 @@ const POSTGRES_PORT: u16 = 5433;
 impl Options {
     /// Files with the doors they ask for, without TLS, data in the current folder, 30 seconds to drain.
     pub fn new(config: impl Into<PathBuf>) -> Self {
-        Self { config: Some(config.into()), ..Self::default() }
+        Self { config: Source::Path(config.into()), ..Self::default() }
     }
 }
 
@@ -89,7 +134,8 @@ impl Default for Options {
     /// No configuration at all, and no place to keep one.
     fn default() -> Self {
         Self {
-            config: None,
+            config: Source::Nothing,
+            clients: Clients::Strangers,
             data: PathBuf::new(),
             store: None,
             files: None,

@@ -68,7 +68,7 @@ pub(crate) fn exchange(options: &Options) -> Result<Option<PathBuf>> {
         return Err(failed("it is no folder".to_owned()));
     }
     let own =
-        [options.store.as_ref(), options.config.as_ref(), options.tls.as_ref().map(|tls| &tls.key)];
+        [options.store.as_ref(), options.config.path(), options.tls.as_ref().map(|tls| &tls.key)];
     for own in own.into_iter().flatten() {
         let own = own.canonicalize().unwrap_or_else(|_| own.clone());
         if own.starts_with(&whole) || whole.starts_with(&own) {

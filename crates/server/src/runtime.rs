@@ -1,6 +1,7 @@
 //! The kernel's runtime seam on tokio: the only place where engine, pool and databases meet a reactor.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,8 +36,8 @@ impl TokioRuntime {
 ///
 /// # Errors
 /// When the connection is gone already.
-pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
+pub fn prepare(stream: &impl AsFd) -> io::Result<()> {
+    sockopt::set_tcp_nodelay(stream, true)?;
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, Duration::from_secs(15))?;
     sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;

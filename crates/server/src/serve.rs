@@ -6,8 +6,9 @@ use pando_kernel::error::{Error, ErrorKind, Result};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::compute_node::read;
 use crate::options::{Addresses, Options};
-use crate::server::{Server, read};
+use crate::server::Server;
 
 /// Serves until SIGTERM or SIGINT; SIGHUP reads the configuration again. `ready` is called once, when clients are accepted. A second
 /// SIGTERM or SIGINT ends the running statements, a third one the process.

@@ -1,44 +1,32 @@
 //! A running server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pando_config::global::{Global, Level, Protocol};
-use pando_engine::Engine;
-use pando_governor::{Governor, House, Instance, Origin};
+use pando_config::global::{Global, Protocol};
 use pando_kernel::error::Result;
-use pando_kernel::runtime::{SharedRuntime, Stream, TlsAcceptor};
+use pando_kernel::runtime::{SharedRuntime, Stream};
 use pando_kernel::session::Peer;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
+use crate::compute_node::{ComputeNode, read};
 use crate::door::{Draining, Listening};
-use crate::gate::{Gate, Live};
-use crate::host::Host;
-use crate::load::{Documents, documents};
+use crate::load::Documents;
 use crate::loops::Loops;
 use crate::options::{Addresses, Options};
-use crate::place::Place;
-use crate::private::{self, exchange};
 use crate::roaming::Client;
 use crate::runtime::TokioRuntime;
-use crate::stop::{Hurry, Stop, Stopping};
-use crate::store;
-use crate::tidings;
-use crate::tls::{Acceptor, Files, Terms};
+use crate::stop::Hurry;
 use crate::wrong::configuration;
 
 /// A server whose doors are open. Dropping it without [`Server::stop`] leaves the doors open as long as the runtime lives.
 #[derive(Debug)]
 pub struct Server {
-    options: Options,
+    drain: Duration,
     addresses: Addresses,
-    engine: Engine,
-    runtime: SharedRuntime,
-    gate: Arc<Gate>,
-    host: Arc<Host>,
-    governor: Governor,
-    stop: Stop,
+    node: ComputeNode,
     loops: Arc<Loops>,
     doors: Vec<JoinHandle<()>>,
 }
@@ -66,70 +54,26 @@ impl Server {
     }
 
     pub(crate) async fn open(options: Options, documents: Documents) -> Result<Self> {
-        let Documents { loaded, model } = documents;
-        let global = loaded.configuration.global;
-        loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
         let runtime = TokioRuntime::shared(Handle::current());
-        let place = store::open(options.store.as_deref(), &global, &runtime)?;
-        if matches!(place.origin, Origin::Files) && model.databases().next().is_none() {
-            return Err(configuration(NOTHING));
-        }
-        let engine = Engine::named(Arc::clone(&runtime), &place.id);
-        let (stop, stopping) = Stop::new();
-        let live = Live::new(&global, certificate(&options, &global)?);
-        let gate = Gate::new(engine.clone(), Arc::clone(&runtime), stopping.clone(), live);
-        let gate = Arc::new(gate);
-        let (own, inner, seam) = (options.clone(), engine.clone(), Arc::clone(&runtime));
-        let (news, heard) = tidings::channel();
-        let host = Arc::new(Host::new(own, inner, seam, Arc::clone(&gate), news));
-        let begin = pando_governor::Options {
-            id: place.id,
-            instance: Instance { version: VERSION.to_owned(), ..Instance::default() },
-            origin: place.origin,
-            files: model,
-            overwrite: global.overwrite,
-            lease: place.lease,
-            exchange: exchange(&options)?,
-        };
-        let house: Arc<dyn House> = Arc::<Host>::clone(&host);
-        let governor = Governor::start(begin, house, Arc::clone(&runtime)).await?;
-        engine.govern(Arc::new(governor.clone()));
-        if let Some(board) = governor.board() {
-            engine.share_waits(board);
-        }
-        tidings::follow(&runtime, heard, &host, governor.keeper());
-        engine.recover();
-        let doors = Doors::bind(&options, &host.global()).await?;
-        let loops = Loops::start(host.global().props.frontend_executor_size)
+        let node = ComputeNode::open(options.clone(), documents, runtime).await?;
+        let doors = Doors::bind(&options, &node.global()).await?;
+        let loops = Loops::start(node.global().props.frontend_executor_size)
             .map_err(|error| configuration(format!("no threads that serve: {error}")))?;
-        let loops = Arc::new(loops);
-        let addresses = doors.addresses();
-        let handles = Vec::new();
-        let mut server = Self {
-            options,
-            addresses,
-            engine,
-            runtime,
-            gate,
-            host,
-            governor,
-            stop,
-            loops,
-            doors: handles,
-        };
-        server.let_in(doors, &stopping);
+        let (loops, addresses) = (Arc::new(loops), doors.addresses());
+        let mut server = Self { drain: options.drain, addresses, node, loops, doors: Vec::new() };
+        server.let_in(doors);
         if let Some(address) = addresses.mysql.or(addresses.postgres) {
-            server.governor.joins(&address.ip().to_string(), address.port()).await;
+            server.node.joins(&address.ip().to_string(), address.port()).await;
         }
         Ok(server)
     }
 
-    fn let_in(&mut self, doors: Doors, stopping: &Stopping) {
-        let engine = self.engine.clone();
+    fn let_in(&mut self, doors: Doors) {
+        let (engine, stopping) = (self.node.engine().clone(), self.node.stopping());
         let end: Arc<dyn Fn() + Send + Sync> = Arc::new(move || engine.end_sessions());
-        let draining = Draining { patience: self.options.drain, end };
+        let draining = Draining { patience: self.drain, end };
         if let Some(listening) = doors.mysql {
-            let door = pando_mysql::frontend::Door::new(Arc::clone(&self.gate));
+            let door = self.node.mysql();
             let serve = move |stream: TcpStream, peer: Peer| {
                 let door = door.clone();
                 async move { door.serve(boxed(stream), peer).await }
@@ -138,7 +82,7 @@ impl Server {
             self.doors.push(listening.open(serve, loops, stopping.clone(), draining.clone()));
         }
         if let Some(listening) = doors.postgres {
-            let door = pando_postgres::frontend::Door::new(Arc::clone(&self.gate));
+            let door = self.node.postgres();
             let serve = move |stream: TcpStream, peer: Peer| {
                 let door = door.clone();
                 async move { door.serve(boxed(stream), peer).await }
@@ -155,12 +99,12 @@ impl Server {
 
     /// The seam its connections run on.
     pub fn runtime(&self) -> &SharedRuntime {
-        &self.runtime
+        self.node.runtime()
     }
 
     /// Open sessions of both doors.
     pub fn sessions(&self) -> usize {
-        self.engine.sessions()
+        self.node.sessions()
     }
 
     /// Reads the files again and serves them from the next statement on; a configuration that is kept in a store or a repository is followed anyway, and
@@ -173,20 +117,12 @@ impl Server {
     /// # Cancel safety
     /// Dropping it leaves the old or the new configuration served.
     pub async fn reload(&self) -> Result<()> {
-        if self.governor.is_of_files() {
-            let documents = read(&self.options)?;
-            documents.loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-            if documents.model.databases().next().is_none() {
-                return Err(configuration(NOTHING));
-            }
-            self.governor.reload_files(&documents.model).await?;
-        }
-        self.host.renew()
+        self.node.reload().await
     }
 
     /// What ends the draining of [`Server::stop`].
     pub(crate) fn hurry(&self) -> Hurry {
-        self.stop.hurry()
+        self.node.hurry()
     }
 
     /// Stops accepting, lets running statements end for as long as [`Options::drain`] says, ends those that are left, and closes who does not hear it.
@@ -194,30 +130,13 @@ impl Server {
     /// # Cancel safety
     /// Dropping the future leaves the server stopping on its own.
     pub async fn stop(self) {
-        self.stop.now();
+        self.node.stop_serving();
         for door in self.doors {
             if let Err(error) = door.await {
                 tracing::error!(%error, "a door broke");
             }
         }
-        self.governor.close().await;
-    }
-}
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-const NOTHING: &str = "there is no database to serve: add a `database-*.yaml`, or give `--data` and make databases by statements";
-
-pub(crate) fn read(options: &Options) -> Result<Documents> {
-    // Before the files are read, which may speak of embedded storage units below it.
-    if let Some(folder) = &options.store {
-        private::make(folder)?;
-    }
-    match &options.config {
-        Some(config) => {
-            let place = Place { data: &options.data, modules: &*options.modules };
-            documents(config, place).map_err(|errors| configuration(errors.to_string()))
-        }
-        None => Ok(Documents::default()),
+        self.node.close().await;
     }
 }
 
@@ -244,49 +163,6 @@ impl Doors {
         let address = |door: &Option<Listening>| door.as_ref().map(Listening::address);
         Addresses { mysql: address(&self.mysql), postgres: address(&self.postgres) }
     }
-}
-
-pub(crate) fn certificate(
-    options: &Options,
-    global: &Global,
-) -> Result<Option<Arc<dyn TlsAcceptor>>> {
-    may_enter(options, global)?;
-    let Some(files) = &options.tls else {
-        if global.props.frontend_ssl_enabled {
-            return Err(configuration(
-                "`proxy-frontend-ssl-enabled` needs a certificate: give `--tls-certificate` and `--tls-key`",
-            ));
-        }
-        return Ok(None);
-    };
-    let props = &global.props;
-    let terms =
-        Terms { versions: &props.frontend_ssl_versions, ciphers: &props.frontend_ssl_ciphers };
-    let clients = files.clients.as_deref();
-    match Acceptor::load(&Files { chain: &files.chain, key: &files.key, clients }, &terms) {
-        Ok(acceptor) => Ok(Some(acceptor)),
-        Err(error) => Err(configuration(error.to_string())),
-    }
-}
-
-/// A user of whom something is required that no client here can have is a mistake.
-fn may_enter(options: &Options, global: &Global) -> Result<()> {
-    for user in &global.authority.users {
-        let (level, files) = (global.authority.required(user).level, options.tls.as_ref());
-        let lacks = match level {
-            Level::Nothing => continue,
-            Level::Tls if files.is_none() => "TLS: give `--tls-certificate` and `--tls-key`",
-            Level::Certificate | Level::NamedCertificate
-                if files.is_none_or(|files| files.clients.is_none()) =>
-            {
-                "a certificate: give `--tls-client-ca`"
-            }
-            Level::Tls | Level::Certificate | Level::NamedCertificate => continue,
-        };
-        let message = format!("user `{}@{}` needs {lacks}", user.name, user.host);
-        return Err(configuration(user.at.problem(message).to_string()));
-    }
-    Ok(())
 }
 
 async fn bind(

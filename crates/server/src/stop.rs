@@ -47,6 +47,10 @@ impl Stop {
         Hurry(Arc::clone(&self.0))
     }
 
+    pub(crate) fn stopping(&self) -> Stopping {
+        Stopping(Arc::clone(&self.0))
+    }
+
     pub(crate) fn now(&self) {
         self.0.is_told.store(true, Ordering::SeqCst);
         self.0.waiting.notify_waiters();

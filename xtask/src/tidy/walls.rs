@@ -62,6 +62,8 @@ const WALLS: &[(&str, &[&str])] = &[
     // What runs modules is known to the binary alone.
     ("crates/wasm", &["crates/kernel"]),
     ("crates/server", SERVER),
+    // The engine in an application's process: a server without listeners.
+    ("crates/embed", &["crates/config", "crates/kernel", "crates/server", "crates/wasm"]),
     ("crates/cli", &["crates/", "features/", "db/"]),
     ("bench/stages", &["crates/", "features/", "db/"]),
     ("testing", &["crates/", "features/", "db/"]),

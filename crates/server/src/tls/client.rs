@@ -19,7 +19,7 @@ use super::{certificate, pem, provider};
 
 /// Configurations made so far, one for what is asked for: files are read when they have changed, not once per connection.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Client {
+pub struct Client {
     configurations: Arc<Mutex<HashMap<Asked, Made>>>,
 }
 
@@ -45,7 +45,7 @@ enum Trust {
 
 impl Client {
     /// The client's handshake on `stream`; with [`TlsMode::Off`] the stream as it was.
-    pub(crate) async fn secure(
+    pub async fn secure(
         &self,
         stream: Box<dyn Stream>,
         host: &str,

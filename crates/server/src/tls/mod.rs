@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
 
-pub(crate) use client::Client;
+pub use client::Client;
 pub(crate) use server::{Acceptor, Files, Terms};
 
 fn provider() -> Arc<CryptoProvider> {
