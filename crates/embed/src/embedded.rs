@@ -105,6 +105,15 @@ impl Embedded {
         self.node().is_ok()
     }
 
+    /// The protocol of a database's storage units, which its clients had best speak; the first database's where none is named. `None` where there is no
+    /// such database.
+    ///
+    /// # Errors
+    /// As [`Embedded::connect`].
+    pub fn protocol(&self, database: Option<&str>) -> io::Result<Option<Protocol>> {
+        Ok(self.node()?.protocol(database))
+    }
+
     /// Open sessions.
     ///
     /// # Errors
@@ -119,14 +128,14 @@ impl Embedded {
             return;
         }
         let node = self.node.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(node) = node else { return };
-        node.stop_serving();
-        node.end_sessions();
-        self.workers.end();
-        if let Err(error) = block_on(node.close()) {
-            tracing::warn!(%error, "the other instances were not told that this one is gone");
+        if let Some(node) = node {
+            node.stop_serving();
+            node.end_sessions();
+            self.workers.end();
+            if let Err(error) = block_on(node.close()) {
+                tracing::warn!(%error, "the other instances were not told that this one is gone");
+            }
         }
-        drop(node);
         self.reactor.close();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         thread.into_iter().for_each(join);

@@ -70,6 +70,13 @@ impl Inside {
         is_there || self.has_ended || self.is_closed
     }
 
+    /// Calls the client once something has changed for it.
+    fn call(&mut self, client: &Waker) {
+        if !self.clients.iter().any(|known| known.will_wake(client)) {
+            self.clients.push(client.clone());
+        }
+    }
+
     fn clients_look(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.clients)
     }
@@ -145,11 +152,26 @@ impl Pipe {
         !std::mem::replace(&mut self.inside().is_driven, true)
     }
 
-    /// Nobody polls the session: who waits for it may.
-    pub(crate) fn leave(&self) {
+    /// The same, for one who is called when there is reason to come again, as when he who polls it leaves.
+    pub(crate) fn drive_or_call(&self, client: &Waker) -> bool {
+        let mut inside = self.inside();
+        if inside.is_driven {
+            inside.call(client);
+            return false;
+        }
+        inside.is_driven = true;
+        true
+    }
+
+    /// Nobody polls the session: who waits for it may. `client` leaves, and is called when something has changed for him.
+    pub(crate) fn leave(&self, client: Option<&Waker>) {
         let mut inside = self.inside();
         inside.is_driven = false;
-        let clients = inside.clients_look();
+        let mut clients = inside.clients_look();
+        if let Some(own) = client {
+            clients.retain(|known| !known.will_wake(own));
+            inside.call(own);
+        }
         drop(inside);
         self.tell(clients);
     }
@@ -169,14 +191,6 @@ impl Pipe {
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
-        }
-    }
-
-    /// Calls the client once something has changed for it.
-    pub(crate) fn call(&self, waker: &Waker) {
-        let mut inside = self.inside();
-        if !inside.clients.iter().any(|known| known.will_wake(waker)) {
-            inside.clients.push(waker.clone());
         }
     }
 

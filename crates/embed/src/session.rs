@@ -67,8 +67,10 @@ impl Session {
 
     /// Goes on with the session for as long as nothing is waited for; the client is called when there is reason to come again.
     pub(crate) fn step(&self, client: &Waker) {
-        self.pipe.call(client);
-        let Some(drive) = Drive::begin(self) else { return };
+        if !self.pipe.drive_or_call(client) {
+            return;
+        }
+        let drive = Drive { session: self, client: Some(client) };
         self.driver.is_called(client);
         drive.poll();
     }
@@ -85,16 +87,21 @@ impl Session {
 }
 
 /// A thread's turn at a session.
-struct Drive<'a>(&'a Session);
+struct Drive<'a> {
+    session: &'a Session,
+    /// Who is called when there is reason to come again.
+    client: Option<&'a Waker>,
+}
 
 impl<'a> Drive<'a> {
     fn begin(session: &'a Session) -> Option<Self> {
-        session.pipe.drive().then_some(Self(session))
+        // Made only where it is driven: its end is the end of the turn.
+        session.pipe.drive().then(|| Self { session, client: None })
     }
 
     fn poll(&self) {
-        let mut cx = Context::from_waker(&self.0.waker);
-        let mut slot = self.0.future();
+        let mut cx = Context::from_waker(&self.session.waker);
+        let mut slot = self.session.future();
         let Some(future) = slot.as_mut() else { return };
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
         if let Ok(Poll::Pending) = polled {
@@ -106,19 +113,22 @@ impl<'a> Drive<'a> {
         let over = slot.take();
         drop(slot);
         drop(over);
-        self.0.pipe.end();
+        self.session.pipe.end();
     }
 }
 
 impl Drop for Drive<'_> {
     fn drop(&mut self) {
-        self.0.pipe.leave();
+        let Self { session, client } = *self;
+        session.pipe.leave(client);
         // Closed meanwhile, or just before: whoever comes last ends it.
-        if self.0.pipe.is_closed() && self.0.pipe.drive() {
-            let over = self.0.future().take();
+        if session.pipe.is_closed() && session.pipe.drive() {
+            let over = session.future().take();
             drop(over);
-            self.0.pipe.end();
-            self.0.pipe.leave();
+            // Sockets that the session has waited for may know its driver for long.
+            session.driver.is_nobody();
+            session.pipe.end();
+            session.pipe.leave(None);
         }
     }
 }

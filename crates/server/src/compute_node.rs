@@ -126,6 +126,19 @@ impl ComputeNode {
         &self.runtime
     }
 
+    /// The protocol that clients of this database had best speak, that of its storage units; the first database's where none is named.
+    pub fn protocol(&self, database: Option<&str>) -> Option<Protocol> {
+        let snapshot = self.engine.snapshot();
+        let live = match database {
+            Some(name) => snapshot.database(name),
+            None => snapshot.databases.first(),
+        };
+        Some(match live?.database.dialect.family() == "mysql" {
+            true => Protocol::MySql,
+            false => Protocol::Postgres,
+        })
+    }
+
     /// Open sessions of both doors.
     pub fn sessions(&self) -> usize {
         self.engine.sessions()
