@@ -53,7 +53,8 @@ pub struct TableColumn {
     pub type_name: String,
     /// The collation's name for text columns; empty otherwise.
     pub collation: String,
-    /// The name for a COLLATE clause, quoted, where the collation is not the one its type brings; empty otherwise.
+    /// The name for a COLLATE clause, quoted, where the collation is not the one its type brings, or its table; empty
+    /// otherwise.
     pub collate: String,
     /// Part of the primary key.
     pub primary_key: bool,

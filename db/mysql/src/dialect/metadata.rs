@@ -63,26 +63,40 @@ impl Metadata for MySql {
         format!(
             "SELECT COLUMN_NAME, DATA_TYPE, CONCAT(COLUMN_TYPE /*M!100502 , IF({is_json}, '{JSON}', '') */), COLLATION_NAME, COLUMN_KEY, EXTRA, \
              IS_NULLABLE, COALESCE(COLUMN_DEFAULT, ''), EXISTS (SELECT 1 FROM information_schema.TRIGGERS g \
-             WHERE g.EVENT_OBJECT_SCHEMA = {schema} AND g.EVENT_OBJECT_TABLE = {table}) \
+             WHERE g.EVENT_OBJECT_SCHEMA = {schema} AND g.EVENT_OBJECT_TABLE = {table}), \
+             (SELECT t.TABLE_COLLATION FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = {schema} AND \
+             t.TABLE_NAME = {table}) \
              FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
              TABLE_NAME = {table} ORDER BY ORDINAL_POSITION LIMIT {ALL}"
         )
     }
 
     fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
-        let [name, data_type, column_type, collation, key, extra, nullable, default, has_triggers] =
-            row
+        let [
+            name,
+            data_type,
+            column_type,
+            collation,
+            key,
+            extra,
+            nullable,
+            default,
+            has_triggers,
+            own,
+        ] = row
         else {
-            return Err(Error::internal("a catalogue row of MySQL has nine fields"));
+            return Err(Error::internal("a catalogue row of MySQL has ten fields"));
         };
+        let named = |value: &Value| if value.is_null() { Ok(String::new()) } else { text(value) };
+        let (collation, own) = (named(collation)?, named(own)?);
         let extra = text(extra)?.to_ascii_lowercase();
         let column_type = text(column_type)?;
         Ok(TableColumn {
             name: text(name)?,
             kind: kind_of(&text(data_type)?.to_ascii_lowercase(), &column_type),
             type_name: column_type,
-            collation: if collation.is_null() { String::new() } else { text(collation)? },
-            collate: String::new(),
+            collate: if collation == own { String::new() } else { collation.clone() },
+            collation,
             primary_key: text(key)? == "PRI",
             auto_increment: extra.contains("auto_increment"),
             nullable: text(nullable)? == "YES",
@@ -250,7 +264,7 @@ mod tests {
         assert!(column.primary_key && column.auto_increment && !column.nullable);
         assert_eq!(column.timed.as_deref(), Some("current_timestamp()"));
         assert!(MySql.read_column(&row[1..]).is_err());
-        assert!(MySql.read_column(&[const { Value::Null }; 9]).is_err());
+        assert!(MySql.read_column(&[const { Value::Null }; 10]).is_err());
     }
 
     #[test]

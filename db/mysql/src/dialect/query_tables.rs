@@ -113,6 +113,7 @@ impl Definitions for MySql {
             nullable.clone(),
             default,
             Value::Int(0),
+            Value::Null,
         ])
     }
 }
