@@ -16,6 +16,7 @@ use crate::plan;
 
 use crate::session::Session;
 use crate::session::bulk::fields;
+use crate::session::connections::table_locks;
 use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere};
@@ -50,6 +51,9 @@ pub(in crate::session) async fn run_recalled(
     }
     recalled.give(given);
     let run = recalled.run();
+    if session.work.table_locks().is_some() {
+        Box::pin(look_at_locks(session, run.stmt)).await?;
+    }
     environment::note(session, run.live, run.plan);
     changed_rules::refuse_moved(session, run.live, run.stmt, Aim::of(run.plan))?;
     let is_several =
@@ -100,11 +104,23 @@ pub(in crate::session) async fn run(
         Local::Instead(other) => return Box::pin(run_instead(session, *other)).await,
         Local::OnUnits => {}
     }
+    if session.work.table_locks().is_some() {
+        Box::pin(look_at_locks(session, stmt)).await?;
+    }
     let away = elsewhere::leave(session, stmt)?;
     given.learns &= away.is_none();
     let ran = run_on_units(session, stmt, &mut given).await;
     session.place.come_back(away);
     ran
+}
+
+/// Refuses what tables that are locked forbid, and looks whether they still are.
+async fn look_at_locks(session: &mut Session, stmt: &Statement) -> Result<()> {
+    let database = session.place.facts().database.clone().unwrap_or_default();
+    if let (Some(locks), Some(dialect)) = (session.work.table_locks(), session.place.dialect()) {
+        locks.refuse(stmt, &database, dialect.as_ref())?;
+    }
+    table_locks::are_held(session).await
 }
 
 /// Runs a statement on storage units: by one plan, or in steps.
