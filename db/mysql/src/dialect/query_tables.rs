@@ -114,6 +114,7 @@ impl Definitions for MySql {
             default,
             Value::Int(0),
             Value::Null,
+            Value::Null,
         ])
     }
 }
