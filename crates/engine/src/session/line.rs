@@ -32,6 +32,7 @@ use crate::session::statement::{
     bring, channels, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
 };
 use crate::session::steps::in_steps;
+use crate::session::transaction::table_locks::Around;
 use crate::session::transaction::{serializable, snapshot, units};
 
 /// Runs a statement by its template: nothing of it is read or planned.
@@ -117,8 +118,10 @@ pub(in crate::session) async fn run(
 /// Refuses what tables that are locked forbid, and looks whether they still are.
 async fn look_at_locks(session: &mut Session, stmt: &Statement) -> Result<()> {
     let database = session.place.facts().database.clone().unwrap_or_default();
+    let temporaries = session.temporary.shown(session.place.current());
     if let (Some(locks), Some(dialect)) = (session.work.table_locks(), session.place.dialect()) {
-        locks.refuse(stmt, &database, dialect.as_ref())?;
+        let (database, dialect) = (&*database, dialect.as_ref());
+        locks.refuse(stmt, &Around { database, dialect, temporaries: temporaries.as_deref() })?;
     }
     table_locks::are_held(session).await
 }

@@ -1,10 +1,11 @@
 //! Tables that LOCK TABLES keeps unchanged, and what the session may do meanwhile.
 //! <https://dev.mysql.com/doc/refman/8.0/en/lock-tables.html>
 
+use pando_kernel::Temporaries;
 use pando_kernel::dialect::Dialect;
 use pando_kernel::error::{Error, Result};
 use pando_pool::Connection;
-use pando_sql::ast::{Kind, Statement};
+use pando_sql::ast::{Kind, ObjectName, Statement};
 use pando_sql::{tokenize, visit};
 
 use crate::session::errors::server_error;
@@ -32,6 +33,23 @@ pub(in crate::session) struct LockedTable {
     pub(in crate::session) called: String,
 }
 
+/// Where a statement stands that is to run while tables are locked.
+pub(in crate::session) struct Around<'a> {
+    /// The current logical database; empty where there is none.
+    pub(in crate::session) database: &'a str,
+    pub(in crate::session) dialect: &'a dyn Dialect,
+    /// The session's temporary tables, which nobody locks.
+    pub(in crate::session) temporaries: Option<&'a Temporaries>,
+}
+
+impl Around<'_> {
+    /// Whether a name means a table that is never locked: the session's own, or the server's.
+    fn is_free(&self, name: &ObjectName) -> bool {
+        let is_servers = self.dialect.presentation().is_some_and(|own| own.holding(name).is_some());
+        is_servers || self.temporaries.is_some_and(|own| own.is_one(name))
+    }
+}
+
 impl Work {
     /// What LOCK TABLES has locked; `None` when nothing is.
     pub(in crate::session) fn table_locks(&self) -> Option<&TableLocks> {
@@ -57,12 +75,10 @@ impl TableLocks {
     ///
     /// # Errors
     /// Number 1099 for a change, 1100 for a table that is not locked under this name; `Refused` for a procedure.
-    pub(in crate::session) fn refuse(
-        &self,
-        stmt: &Statement,
-        database: &str,
-        dialect: &dyn Dialect,
-    ) -> Result<()> {
+    pub(in crate::session) fn refuse(&self, stmt: &Statement, around: &Around<'_>) -> Result<()> {
+        if matches!(&stmt.kind, Kind::Define(define) if define.temporary) {
+            return Ok(());
+        }
         if let Kind::Utility { verb, .. } = &stmt.kind {
             return match verb.split(' ').next() {
                 Some("CALL") => Err(Error::unsupported(
@@ -74,9 +90,7 @@ impl TableLocks {
             };
         }
         for occurrence in visit::tables(&stmt.kind) {
-            let is_servers =
-                dialect.presentation().is_some_and(|own| own.holding(occurrence.name).is_some());
-            if is_servers {
+            if around.is_free(occurrence.name) {
                 continue;
             }
             let parts = &occurrence.name.parts;
@@ -84,7 +98,7 @@ impl TableLocks {
             let owner = parts.len().checked_sub(2).and_then(|at| parts.get(at));
             let alias = occurrence.table.and_then(|table| table.alias.as_ref());
             let used = LockedTable {
-                database: owner.map_or(database, |owner| &owner.value).to_owned(),
+                database: owner.map_or(around.database, |owner| &owner.value).to_owned(),
                 table: name.value.clone(),
                 called: alias.unwrap_or(name).value.clone(),
             };
@@ -94,7 +108,7 @@ impl TableLocks {
                 return Err(server_error(1100, "HY000", &message));
             }
         }
-        match changed(stmt, dialect) {
+        match changed(stmt, around) {
             Some(table) => {
                 let message =
                     format!("Table '{table}' was locked with a READ lock and can't be updated");
@@ -106,16 +120,20 @@ impl TableLocks {
 }
 
 /// A table that a statement changes, or of which it locks rows for a change.
-fn changed(stmt: &Statement, dialect: &dyn Dialect) -> Option<String> {
-    if let Some(table) = visit::written(&stmt.kind).into_iter().next() {
+fn changed(stmt: &Statement, around: &Around<'_>) -> Option<String> {
+    let named = visit::tables(&stmt.kind);
+    let is_free = |key: &String| {
+        named.iter().any(|found| found.name.key() == *key && around.is_free(found.name))
+    };
+    if let Some(table) = visit::written(&stmt.kind).into_iter().find(|key| !is_free(key)) {
         return Some(table);
     }
-    let tokens = tokenize(&stmt.text, dialect.syntax()).ok()?;
+    let tokens = tokenize(&stmt.text, around.dialect.syntax()).ok()?;
     let is = |at: usize, word: &str| {
         let token = tokens.list.get(at);
         token.is_some_and(|token| token.span.of(&stmt.text).eq_ignore_ascii_case(word))
     };
     let locks = (0..tokens.list.len()).any(|at| is(at, "for") && is(at + 1, "update"));
-    let first = || visit::tables(&stmt.kind).first().map(|found| found.name.key());
-    if locks { first() } else { None }
+    let mut locked = named.iter().filter(|found| !around.is_free(found.name));
+    if locks { locked.next().map(|found| found.name.key()) } else { None }
 }
