@@ -292,12 +292,24 @@ mod tests {
             text("NO"),
             text("current_timestamp()"),
             Value::Int(0),
+            text("utf8mb4_general_ci"),
+            text("+02:00"),
         ];
         let column = MySql.read_column(&row).unwrap();
+        assert_eq!(column.zone, Some(7200));
         assert_eq!((column.kind, column.name.as_str()), (Kind::UInt, "id"));
         assert!(column.primary_key && column.auto_increment && !column.nullable);
         assert_eq!(column.timed.as_deref(), Some("current_timestamp()"));
         assert!(MySql.read_column(&row[1..]).is_err());
+        for (own, expected) in [("utf8mb4_general_ci", "utf8mb4_bin"), ("utf8mb4_bin", "")] {
+            let mut row = row.clone();
+            (row[3], row[9]) = (text("utf8mb4_bin"), text(own));
+            let column = MySql.read_column(&row).unwrap();
+            assert_eq!(
+                (column.collation.as_str(), column.collate.as_str()),
+                ("utf8mb4_bin", expected)
+            );
+        }
         assert!(MySql.read_column(&[const { Value::Null }; 11]).is_err());
     }
 
