@@ -158,6 +158,7 @@ impl Known {
         let column = |name: &str, kind: Kind, type_name: &str| TableColumn {
             type_name: type_name.to_owned(),
             collation: if kind == Kind::Text { "C".to_owned() } else { String::new() },
+            zone: None,
             primary_key: name == "id",
             nullable: false,
             invisible: false,

@@ -20,6 +20,7 @@ fn column(name: &str, kind: Kind, type_name: &str) -> TableColumn {
         type_name: type_name.into(),
         collation: String::new(),
         collate: String::new(),
+        zone: None,
         primary_key: name == "id",
         auto_increment: name == "id",
         nullable: name != "id",

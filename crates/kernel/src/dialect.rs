@@ -523,6 +523,13 @@ pub enum VariableEffect {
     },
     /// Nothing a storage unit needs to know.
     Ignore,
+    /// The session's own, of which no storage unit hears: the client is told the new value (ParameterStatus).
+    Own {
+        /// The parameter's name as the protocol spells it.
+        name: String,
+        /// Its value, decoded.
+        value: String,
+    },
     /// What the session tells as its last generated key is now this.
     LastInsertId(u64),
     /// Replayed, and the client is told the new value (ParameterStatus).

@@ -38,6 +38,9 @@ pub struct Facts {
     /// Session variables the client has set: lower-cased name, and the value's text as SQL. In the order they were last
     /// set.
     pub settings: Arc<[(String, String)]>,
+    /// Parameters (name as the protocol spells it, value) that hold now and are others than the server's own, where
+    /// clients are told of them as they change.
+    pub shown: Arc<Vec<(String, String)>>,
     /// Its prepared statements and cursors, where the statement under way asks for them.
     pub own: Arc<Own>,
     /// Figures of the parts of tables that the statement under way asks for.

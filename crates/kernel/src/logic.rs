@@ -288,6 +288,7 @@ mod tests {
             type_name: String::new(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

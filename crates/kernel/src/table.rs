@@ -53,8 +53,12 @@ pub struct TableColumn {
     pub type_name: String,
     /// The collation's name for text columns; empty otherwise.
     pub collation: String,
-    /// The name for a COLLATE clause, quoted, where the collation is not the one its type brings; empty otherwise.
+    /// The name for a COLLATE clause, quoted, where the collation is not the one its type brings, or its table; empty
+    /// otherwise.
     pub collate: String,
+    /// How many seconds east of Greenwich, at any time, its server reads moments that name no zone, where sessions may
+    /// have zones of their own; `None` where they have none, and where that is not known.
+    pub zone: Option<i64>,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The server generates its values (AUTO_INCREMENT, SERIAL, IDENTITY).

@@ -240,6 +240,7 @@ impl Metadata for FakeDialect {
             type_name: type_name.clone(),
             collation: collation.clone(),
             collate: String::new(),
+            zone: None,
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,

@@ -70,6 +70,7 @@ pub fn table_column(name: &str, kind: Kind) -> TableColumn {
         type_name: kind_name(kind).to_owned(),
         collation: String::new(),
         collate: String::new(),
+        zone: None,
         primary_key: false,
         auto_increment: false,
         nullable: true,

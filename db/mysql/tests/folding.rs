@@ -37,6 +37,7 @@ fn folding(collation: &str) -> Folding {
         type_name: "varchar(50)".into(),
         collation: collation.into(),
         collate: String::new(),
+        zone: None,
         primary_key: false,
         auto_increment: false,
         nullable: false,

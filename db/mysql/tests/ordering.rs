@@ -62,6 +62,7 @@ async fn check(port: u16, column_type: &str, known: bool) {
         type_name: column_type.split_whitespace().next().unwrap().into(),
         collation,
         collate: String::new(),
+        zone: None,
         primary_key: false,
         auto_increment: false,
         nullable: true,

@@ -19,7 +19,7 @@ mod triggers;
 mod two_phase;
 mod type_name;
 mod undo;
-mod variables;
+pub(crate) mod variables;
 pub(crate) mod views;
 mod waits;
 

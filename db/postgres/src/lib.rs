@@ -6,6 +6,7 @@ mod catalog;
 pub mod codec;
 mod defaults;
 pub mod dialect;
+mod encoding;
 pub mod error;
 pub mod frontend;
 mod guard;

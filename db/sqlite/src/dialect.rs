@@ -137,6 +137,7 @@ impl Metadata for SqliteDialect {
             type_name: type_name.clone(),
             collation,
             collate: String::new(),
+            zone: None,
             primary_key: *key > 0,
             auto_increment: is_rowid,
             nullable: *not_null == 0 && !is_rowid,

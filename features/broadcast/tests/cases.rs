@@ -13,6 +13,7 @@ use pando_kernel::{Around, Kind, States};
 /// Those of every table; `t_region` numbers its rows by itself.
 fn columns(table: &str) -> Vec<TableColumn> {
     let id = TableColumn {
+        zone: None,
         primary_key: true,
         auto_increment: table == "t_region",
         ..table_column("id", Kind::Int)

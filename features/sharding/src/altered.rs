@@ -31,6 +31,8 @@ const WAY: &str = "make a new table with its rule, and move the rows";
 struct Altered<'a> {
     asked: &'a Asked<'a>,
     tables: Vec<&'a Table>,
+    /// The tables get another collation for what is added to them.
+    is_recollated: bool,
 }
 
 /// Refuses a definition of sharded tables after which a row may be elsewhere than where it is looked for, now or with a later change of another table.
@@ -49,12 +51,24 @@ pub(crate) fn keeps_rows(asked: &Asked<'_>, define: &Define) -> Result<()> {
     };
     let behind = tokens.list.iter().filter(|token| token.span.start >= name.span.end);
     let all: Vec<&str> = behind.map(|token| token.span.of(&asked.stmt.text)).collect();
-    let altered = Altered { asked, tables: sharded(asked.rule, &asked.stmt.kind) };
+    let tables = sharded(asked.rule, &asked.stmt.kind);
+    let altered = Altered { asked, tables, is_recollated: false };
     if !alters {
         let Some(inner) = Words(&all).in_parentheses() else { return Ok(()) };
         return inner.elements().try_for_each(|element| altered.column(element));
     }
+    let is_recollated = Words(&all).elements().any(gives_the_table_a_collation);
+    let altered = Altered { is_recollated, ..altered };
     Words(&all).elements().try_for_each(|action| altered.action(action))
+}
+
+/// Whether an action of ALTER TABLE is about the table's own character set or collation: `[DEFAULT] CHARACTER SET x`,
+/// `CHARSET x`, `COLLATE x`, also behind other options, and CONVERT TO.
+fn gives_the_table_a_collation(action: Words<'_>) -> bool {
+    const OF_COLUMNS: [&str; 5] = ["add", "modify", "change", "alter", "drop"];
+    let is_of_a_column = OF_COLUMNS.iter().any(|verb| action.is(0, verb));
+    !is_of_a_column
+        && ["character", "charset", "collate", "convert"].iter().any(|word| action.has(&[word]))
 }
 
 impl Altered<'_> {
@@ -106,7 +120,9 @@ impl Altered<'_> {
             return Ok(());
         };
         self.column(definition)?;
-        self.of_type(column, &Change::modify(definition.from(1)))
+        let change = Change::modify(definition.from(1));
+        let change = if self.is_recollated { change.in_another() } else { change };
+        self.of_type(column, &change)
     }
 
     /// `[COLUMN] k [SET DATA] TYPE …`, `k SET EXPRESSION AS (…)`.

@@ -26,7 +26,7 @@ const UNKNOWN: &str = "has characters that are not known to be compared as the c
 const WITHOUT_ZONE: &str = "is not written as a moment with its offset (`2024-12-31 23:59:59+00`), and the session's time zone is not known to be UTC; an algorithm with `text-keys: bytes` takes it as it is written";
 
 /// Why a moment has no place that is written by another zone than that by which the others are.
-const IN_ANOTHER_ZONE: &str = "is written in a `time_zone` of the session's own, and rows are placed by the storage units' own: SET time_zone = DEFAULT, or an algorithm with `text-keys: bytes`, which takes it as it is written, helps";
+const IN_ANOTHER_ZONE: &str = "is written in a `time_zone` of the session's own, and rows are placed by the storage units' own: SET time_zone = DEFAULT, or to an offset ('+02:00') where theirs is one, or an algorithm with `text-keys: bytes`, which takes it as it is written, helps";
 
 /// The rows that a comparison with a constant finds.
 #[derive(Debug, PartialEq)]
@@ -232,17 +232,27 @@ impl<'a> Keeper<'a> {
             }
             Kind::TimestampTz => zone::moment(&value, self.zone).ok_or(WITHOUT_ZONE),
             Kind::Timestamp if self.is_zoned(column) && self.zone != Zone::Theirs => {
-                Err(IN_ANOTHER_ZONE)
+                match (self.zone, column.zone) {
+                    (Zone::Fixed(own), Some(theirs)) => {
+                        self.fitting(column, zone::moved(&value, own, theirs))
+                    }
+                    (Zone::Fixed(_) | Zone::Named | Zone::Theirs, _) => Err(IN_ANOTHER_ZONE),
+                }
             }
-            Kind::Timestamp => moment::timestamp(&value)
-                .filter(|kept| moment::places(kept) <= self.precision(column))
-                .ok_or("is not written as `2024-12-31 23:59:59`, with no more digits than the column keeps"),
+            Kind::Timestamp => self.fitting(column, moment::timestamp(&value)),
             Kind::Other if is_uuid(column) => uuid(&value).ok_or("is not written as a UUID is"),
             Kind::Other => match &self.labels {
                 Some(labels) => labels.stored(&value),
                 None => Ok(value),
             },
         }
+    }
+
+    /// A moment whose digits the column keeps.
+    fn fitting(&self, column: &TableColumn, moment: Option<Value>) -> Result<Value, &'static str> {
+        moment.filter(|kept| moment::places(kept) <= self.precision(column)).ok_or(
+            "is not written as `2024-12-31 23:59:59`, with no more digits than the column keeps",
+        )
     }
 
     fn stored_whole(&self, column: &TableColumn, value: Value) -> Result<Value, &'static str> {
@@ -471,6 +481,7 @@ mod tests {
             type_name: type_name.into(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: false,

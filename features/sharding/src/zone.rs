@@ -73,6 +73,17 @@ pub(crate) fn moment(value: &Value, zone: Zone) -> Option<Value> {
     })
 }
 
+/// A moment that is written so many seconds east of Greenwich, as it is written elsewhere: `2024-12-31 23:59:59`.
+pub(crate) fn moved(value: &Value, from: i64, to: i64) -> Option<Value> {
+    let Value::Text(local) = moment::timestamp(value)? else { return None };
+    let (whole, fraction) = local.split_once('.').unwrap_or((&local, ""));
+    let seconds = SignedDuration::from_secs(to - from);
+    let moment = whole.parse::<DateTime>().ok()?.checked_add(seconds).ok()?;
+    let point = if fraction.is_empty() { "" } else { "." };
+    let whole = moment.strftime("%Y-%m-%d %H:%M:%S");
+    (1..=9999).contains(&moment.year()).then(|| Value::Text(format!("{whole}{point}{fraction}")))
+}
+
 /// `+09`, `+09:30`, `-0330`, `+01:02:03` in seconds.
 fn offset(text: &str) -> Option<i64> {
     let (sign, rest) = match text.split_at_checked(1)? {
@@ -101,6 +112,22 @@ mod tests {
         match moment(&Value::Text(text.into()), zone) {
             Some(Value::Text(text)) => Some(text),
             _ => None,
+        }
+    }
+
+    #[test]
+    fn a_moment_is_written_otherwise_elsewhere() {
+        let text = |text: &str| Value::Text(text.into());
+        for (written, from, to, expected) in [
+            ("2024-01-01 03:00:00", 3, 0, Some("2024-01-01 00:00:00")),
+            ("2024-01-01 01:30:00.250", 3, 0, Some("2023-12-31 22:30:00.25")),
+            ("2024-02-28T23:00:00", -5, 2, Some("2024-02-29 06:00:00")),
+            ("2024-01-01", 0, 0, Some("2024-01-01 00:00:00")),
+            ("2024-02-30 00:00:00", 1, 0, None),
+            ("24-1-1 3:00", 1, 0, None),
+        ] {
+            let there = moved(&text(written), from * 3600, to * 3600);
+            assert_eq!(there, expected.map(text), "{written}");
         }
     }
 

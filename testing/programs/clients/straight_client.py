@@ -440,6 +440,87 @@ def a_client_of_latin1_reads_and_writes_its_letters():
 
 
 @case
+def tables_that_are_locked_for_reading():
+    same(
+        "insert into t_order (order_id, user_id) values (601, 1), (602, 2), (603, 3), (604, 4)",
+        "lock tables t_order read, t_dict as d read local, t_dict read",
+        "select count(*) from t_order where order_id > 600",
+        "select order_id from t_order where user_id = 1 and order_id > 600",
+        "select count(*) from t_dict as d",
+        "select count(*) from t_dict",
+        "select count(*) from t_dict as e",
+        "select count(*) from t_alone",
+        "select count(*) from t_order as o",
+        "select o.order_id from t_order, t_dict d, t_order o",
+        "insert into t_dict values (605, 'x')",
+        "update t_dict set word = 'y'",
+        "delete from t_dict",
+        "select * from t_dict where id = 1 for update",
+        "truncate table t_dict",
+        "insert into t_alone (a) values (1)",
+        "select count(*) from information_schema.tables where table_name = 'nothing'",
+        "unlock tables",
+        "create temporary table passing (id int)",
+        "lock tables t_dict read",
+        "insert into passing values (1), (2)",
+        "update passing set id = 3 where id = 1",
+        "select id from passing order by id",
+        "select id from t_alone",
+        "drop temporary table passing",
+        "unlock tables",
+        "select count(*) from t_order as o where order_id > 600",
+        "lock tables t_order read, t_order read",
+        "lock tables t_order as a read, t_dict as a read",
+        "lock tables nowhere read",
+        "select count(*) from t_alone",
+        "lock tables t_order read",
+        "lock tables t_dict read",
+        "select count(*) from t_order",
+        "begin",
+        "select count(*) from t_order where order_id > 600",
+        "update t_order set status = 'l' where order_id = 601",
+        "lock tables t_order read",
+        "rollback",
+        "select status from t_order where order_id = 601",
+        "unlock tables",
+        "select status from t_order where order_id = 601",
+    )
+
+
+@case
+def who_writes_waits_for_tables_that_are_locked():
+    for port, database in ((PORT, DATABASE), (int(os.environ["STRAIGHT_PORT"]), STRAIGHT)):
+        reader, writer = connect(port, database), connect(port, database)
+        said = []
+
+        def write(id):
+            try:
+                with writer.cursor() as cursor:
+                    cursor.execute(f"insert into t_order (order_id, user_id) values ({id}, {id})")
+                    said.append("done")
+            except pymysql.Error as error:
+                said.append(error.args[0])
+
+        with reader.cursor() as cursor, writer.cursor() as other:
+            other.execute("set lock_wait_timeout = 1")
+            cursor.execute("lock tables t_order read")
+            for id in (701, 702, 703, 704):
+                write(id)
+            cursor.execute("select count(*) from t_order where order_id > 700")
+            said.append(cursor.fetchone()[0])
+            cursor.execute("unlock tables")
+            write(701)
+            cursor.execute("lock tables t_order read")
+            reader.close()
+            # The server may hear of it a moment later.
+            other.execute("set lock_wait_timeout = 20")
+            write(702)
+            other.execute("delete from t_order where order_id > 600")
+        equal(said, [1205, 1205, 1205, 1205, 0, "done", "done"])
+        writer.close()
+
+
+@case
 def a_client_of_another_character_set_is_told_so():
     try:
         Numbered(28, PORT, DATABASE)

@@ -93,11 +93,27 @@ def brought(client, loader):
         loader.load("beside", "(k, id)", b"1\t500\n2\t400\n3\t300\n")
         client.query("INSERT INTO beside (k) VALUES (4)")
         assert client.value("SELECT MAX(id) FROM beside") == "501"
-    with case("lines-that-leave-a-number-to-a-shard-are-refused"):
-        for data in (b"1\t\\N\n", b"1\t0\n", b"1\tabc\n"):
-            said = loader.load("beside", "(k, id)", data)
-            assert "30001" in said, said
-        assert client.value("SELECT COUNT(*) FROM beside") == "8"
+    with case("lines-with-nothing-or-zero-are-counted"):
+        said = loader.load("beside", "(k, id)", b"11\t\\N\n12\t0\n13\t600\n14\t0")
+        assert said == "502", said
+        rows = client.query("SELECT k, id FROM beside WHERE k > 10 ORDER BY k")
+        assert [(int(k), int(id)) for k, id in rows] == [(11, 502), (12, 503), (13, 600), (14, 601)], rows
+    with case("keys-that-are-nothing-or-zero-are-counted"):
+        before = int(client.value("SELECT MAX(id) FROM counted"))
+        said = loader.load("counted", "(v, id)", b"zero\t0\nnothing\t\\N\n")
+        assert said == str(before + 1), (said, before)
+        for id, v in ((before + 1, "zero"), (before + 2, "nothing")):
+            assert client.value(f"SELECT v FROM counted WHERE id = {id}") == v, id
+    with case("lines-with-zero-are-counted-once-for-all-copies"):
+        said = loader.load("copied", "(id, v)", b"0\tzero\n\\N\tnothing\n", "fields terminated by '\\t'")
+        assert "ERROR" not in said, said
+        rows = [direct("mariadb", unit).query("SELECT id, v FROM copied WHERE v IN ('zero', 'nothing') ORDER BY id") for unit in range(2)]
+        assert [v for _, v in rows[0]] == ["zero", "nothing"] and rows[0] == rows[1], rows
+        assert said == rows[0][0][0], (said, rows)
+    with case("lines-whose-number-only-a-server-reads-are-refused"):
+        said = loader.load("beside", "(k, id)", b"1\tabc\n")
+        assert "30001" in said, said
+        assert client.value("SELECT COUNT(*) FROM beside") == "12"
 
 
 def binary(client, loader):

@@ -131,6 +131,18 @@ const OWN: &[Own] = &[
         modules: &["frontend/charset", "frontend/text", "types/flags"],
         why: "its clients speak other character sets than UTF-8",
     },
+    Own {
+        family: "postgres",
+        modules: &[
+            "encoding",
+            "encoding/names",
+            "encoding/single_byte",
+            "encoding/tables",
+            "encoding/unconvertible",
+            "frontend/recode",
+        ],
+        why: "its clients may speak some thirty encodings, in every message and the values of each type",
+    },
     Own { family: "mysql", modules: &["frontend/field_list"], why: "a command of its own" },
     Own {
         family: "mysql",

@@ -275,6 +275,34 @@ impl Lines {
         bounded(out)
     }
 
+    /// The line with another value in one of its fields.
+    ///
+    /// # Errors
+    /// As [`Lines::fields`], `Value` for a value that the form has no way to write.
+    pub(super) fn with(&self, line: &[u8], at: usize, value: &Value) -> Result<Bytes> {
+        let form = self.form();
+        let prefix = if line.starts_with(&form.starting) { form.starting.len() } else { 0 };
+        let (front, mut rest) = line.split_at(prefix);
+        let mut out = BytesMut::with_capacity(line.len() + 24);
+        out.extend_from_slice(front);
+        for _ in 0..at {
+            let (_, behind) = self.field(rest)?;
+            let behind = behind.ok_or_else(|| Error::internal("a line without that field"))?;
+            out.extend_from_slice(&rest[..rest.len() - behind.len()]);
+            rest = behind;
+        }
+        let (field, _) = self.field(rest)?;
+        let text = text_of(form, value)?;
+        let quoting = Quoting { is_single: false, is_forced: false };
+        stored_field(form, text.as_deref(), quoting, &mut out)?;
+        // It may have ended with the data only.
+        out.extend_from_slice(match &rest[field.length..] {
+            [] => self.reader.line_end(),
+            end => end,
+        });
+        bounded(out)
+    }
+
     /// What a field becomes, with marks between.
     fn write_changed(
         &self,

@@ -1,7 +1,7 @@
 //! Records written anew.
 
 use bytes::Bytes;
-use pando_kernel::error::Result;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::{Columns, Value};
 
 use super::change::{Changed, FieldChanges};
@@ -21,6 +21,17 @@ impl Records {
         match self {
             Self::Lines(lines) => lines.led(record, value),
             Self::Tuples(_) => binary::led(record, value, column),
+        }
+    }
+
+    /// A line with another value in one of its fields.
+    ///
+    /// # Errors
+    /// `Value` for one that cannot be written.
+    pub(crate) fn with(&self, record: &[u8], at: usize, value: &Value) -> Result<Bytes> {
+        match self {
+            Self::Lines(lines) => lines.with(record, at, value),
+            Self::Tuples(_) => Err(Error::internal("a binary record is counted by its server")),
         }
     }
 

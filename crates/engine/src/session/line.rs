@@ -16,6 +16,7 @@ use crate::plan;
 
 use crate::session::Session;
 use crate::session::bulk::fields;
+use crate::session::connections::table_locks;
 use crate::session::cursors::settle;
 use crate::session::given::{Aim, Given, Run};
 use crate::session::place::{changed_rules, elsewhere};
@@ -31,6 +32,7 @@ use crate::session::statement::{
     bring, channels, counters, cursor, local, numbered, own_rows, sequence_calls, shard_sequences,
 };
 use crate::session::steps::in_steps;
+use crate::session::transaction::table_locks::Around;
 use crate::session::transaction::{serializable, snapshot, units};
 
 /// Runs a statement by its template: nothing of it is read or planned.
@@ -50,6 +52,9 @@ pub(in crate::session) async fn run_recalled(
     }
     recalled.give(given);
     let run = recalled.run();
+    if session.work.table_locks().is_some() {
+        Box::pin(look_at_locks(session, run.stmt)).await?;
+    }
     environment::note(session, run.live, run.plan);
     changed_rules::refuse_moved(session, run.live, run.stmt, Aim::of(run.plan))?;
     let is_several =
@@ -100,11 +105,25 @@ pub(in crate::session) async fn run(
         Local::Instead(other) => return Box::pin(run_instead(session, *other)).await,
         Local::OnUnits => {}
     }
+    if session.work.table_locks().is_some() {
+        Box::pin(look_at_locks(session, stmt)).await?;
+    }
     let away = elsewhere::leave(session, stmt)?;
     given.learns &= away.is_none();
     let ran = run_on_units(session, stmt, &mut given).await;
     session.place.come_back(away);
     ran
+}
+
+/// Refuses what tables that are locked forbid, and looks whether they still are.
+async fn look_at_locks(session: &mut Session, stmt: &Statement) -> Result<()> {
+    let database = session.place.facts().database.clone().unwrap_or_default();
+    let temporaries = session.temporary.shown(session.place.current());
+    if let (Some(locks), Some(dialect)) = (session.work.table_locks(), session.place.dialect()) {
+        let (database, dialect) = (&*database, dialect.as_ref());
+        locks.refuse(stmt, &Around { database, dialect, temporaries: temporaries.as_deref() })?;
+    }
+    table_locks::are_held(session).await
 }
 
 /// Runs a statement on storage units: by one plan, or in steps.

@@ -93,6 +93,9 @@ impl Parser<'_> {
         let name = match self.keyword() {
             NAMES if !self.is_assigned_at(1) => {
                 self.advance();
+                if self.colons() {
+                    return self.names_of_clients(scope, start);
+                }
                 return self.named_setting("names", scope, start);
             }
             CHARSET if self.commas() && !self.is_assigned_at(1) => {
@@ -180,6 +183,17 @@ impl Parser<'_> {
     }
 
     /// `SET NAMES value`, `SET TIME ZONE value`, …: a value without an equals sign.
+    /// PostgreSQL's `SET NAMES`, alone or with a value: the client's encoding.
+    /// <https://www.postgresql.org/docs/current/multibyte.html#MULTIBYTE-AUTOMATIC-CONVERSION>
+    fn names_of_clients(&mut self, scope: Scope, start: u32) -> Result<Assignment> {
+        let name = "client_encoding".to_owned();
+        if !self.is_end() {
+            return self.valued(name, scope, start);
+        }
+        let (value_span, span) = (Span::at(self.start()), self.since(start));
+        Ok(Assignment { scope, name, value: None, value_span, span })
+    }
+
     fn named_setting(&mut self, name: &str, scope: Scope, start: u32) -> Result<Assignment> {
         let mut assignment = self.valued(name.to_owned(), scope, start)?;
         if self.eat(Keyword::COLLATE)

@@ -37,6 +37,7 @@ impl Catalog for Few {
             type_name: "varchar(64)".to_owned(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

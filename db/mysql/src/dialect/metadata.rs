@@ -43,6 +43,22 @@ fn timed(default: &str, extra: &str, has_triggers: &Value) -> Option<Box<str>> {
     }
 }
 
+/// Seconds east of Greenwich of a server's zone whose clocks nobody turns.
+/// <https://dev.mysql.com/doc/refman/8.0/en/time-zone-support.html>
+fn zone_of(name: &str) -> Option<i64> {
+    if ["utc", "gmt", "etc/utc", "etc/gmt"].contains(&name.to_ascii_lowercase().as_str()) {
+        return Some(0);
+    }
+    let (sign, rest) = match name.split_at_checked(1)? {
+        ("+", rest) => (1, rest),
+        ("-", rest) => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+    (hours < 15 && minutes < 60).then(|| sign * (i64::from(hours) * 3600 + i64::from(minutes) * 60))
+}
+
 impl Metadata for MySql {
     fn hidden_columns(&self) -> &'static [&'static str] {
         &HIDDEN
@@ -63,26 +79,42 @@ impl Metadata for MySql {
         format!(
             "SELECT COLUMN_NAME, DATA_TYPE, CONCAT(COLUMN_TYPE /*M!100502 , IF({is_json}, '{JSON}', '') */), COLLATION_NAME, COLUMN_KEY, EXTRA, \
              IS_NULLABLE, COALESCE(COLUMN_DEFAULT, ''), EXISTS (SELECT 1 FROM information_schema.TRIGGERS g \
-             WHERE g.EVENT_OBJECT_SCHEMA = {schema} AND g.EVENT_OBJECT_TABLE = {table}) \
+             WHERE g.EVENT_OBJECT_SCHEMA = {schema} AND g.EVENT_OBJECT_TABLE = {table}), \
+             (SELECT t.TABLE_COLLATION FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = {schema} AND \
+             t.TABLE_NAME = {table}), IF(@@GLOBAL.time_zone = 'SYSTEM', @@GLOBAL.system_time_zone, @@GLOBAL.time_zone) \
              FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} AND \
              TABLE_NAME = {table} ORDER BY ORDINAL_POSITION LIMIT {ALL}"
         )
     }
 
     fn read_column(&self, row: &[Value]) -> Result<TableColumn> {
-        let [name, data_type, column_type, collation, key, extra, nullable, default, has_triggers] =
-            row
+        let [
+            name,
+            data_type,
+            column_type,
+            collation,
+            key,
+            extra,
+            nullable,
+            default,
+            has_triggers,
+            own,
+            zone,
+        ] = row
         else {
-            return Err(Error::internal("a catalogue row of MySQL has nine fields"));
+            return Err(Error::internal("a catalogue row of MySQL has eleven fields"));
         };
+        let named = |value: &Value| if value.is_null() { Ok(String::new()) } else { text(value) };
+        let (collation, own) = (named(collation)?, named(own)?);
         let extra = text(extra)?.to_ascii_lowercase();
         let column_type = text(column_type)?;
         Ok(TableColumn {
             name: text(name)?,
             kind: kind_of(&text(data_type)?.to_ascii_lowercase(), &column_type),
             type_name: column_type,
-            collation: if collation.is_null() { String::new() } else { text(collation)? },
-            collate: String::new(),
+            collate: if collation == own { String::new() } else { collation.clone() },
+            collation,
+            zone: zone_of(&named(zone)?),
             primary_key: text(key)? == "PRI",
             auto_increment: extra.contains("auto_increment"),
             nullable: text(nullable)? == "YES",
@@ -232,6 +264,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_zone_that_is_an_offset_has_seconds() {
+        for (name, expected) in [
+            ("UTC", Some(0)),
+            ("+00:00", Some(0)),
+            ("+05:30", Some(19_800)),
+            ("-03:00", Some(-10_800)),
+            ("Europe/Berlin", None),
+            ("CET", None),
+            ("+5", None),
+            ("", None),
+        ] {
+            assert_eq!(zone_of(name), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn a_catalogue_row_is_read() {
         let text = |text: &str| Value::Text(text.to_owned());
         let row = [
@@ -244,13 +292,25 @@ mod tests {
             text("NO"),
             text("current_timestamp()"),
             Value::Int(0),
+            text("utf8mb4_general_ci"),
+            text("+02:00"),
         ];
         let column = MySql.read_column(&row).unwrap();
+        assert_eq!(column.zone, Some(7200));
         assert_eq!((column.kind, column.name.as_str()), (Kind::UInt, "id"));
         assert!(column.primary_key && column.auto_increment && !column.nullable);
         assert_eq!(column.timed.as_deref(), Some("current_timestamp()"));
         assert!(MySql.read_column(&row[1..]).is_err());
-        assert!(MySql.read_column(&[const { Value::Null }; 9]).is_err());
+        for (own, expected) in [("utf8mb4_general_ci", "utf8mb4_bin"), ("utf8mb4_bin", "")] {
+            let mut row = row.clone();
+            (row[3], row[9]) = (text("utf8mb4_bin"), text(own));
+            let column = MySql.read_column(&row).unwrap();
+            assert_eq!(
+                (column.collation.as_str(), column.collate.as_str()),
+                ("utf8mb4_bin", expected)
+            );
+        }
+        assert!(MySql.read_column(&[const { Value::Null }; 11]).is_err());
     }
 
     #[test]

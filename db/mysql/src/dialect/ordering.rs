@@ -151,6 +151,7 @@ mod tests {
             type_name: type_name.into(),
             collation: collation.into(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

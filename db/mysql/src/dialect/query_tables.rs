@@ -113,6 +113,8 @@ impl Definitions for MySql {
             nullable.clone(),
             default,
             Value::Int(0),
+            Value::Null,
+            Value::Null,
         ])
     }
 }

@@ -233,6 +233,7 @@ mod tests {
                 type_name: "name".to_owned(),
                 collation: String::new(),
                 collate: String::new(),
+                zone: None,
                 primary_key: false,
                 auto_increment: false,
                 nullable: true,

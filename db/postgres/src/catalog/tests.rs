@@ -46,6 +46,7 @@ impl Catalog for Few {
             type_name: (*type_name).to_owned(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

@@ -163,6 +163,9 @@ fn shown(name: &str, facts: &Facts) -> Option<String> {
     if let Some(mode) = mode(name, facts) {
         return Some(mode);
     }
+    if let Some((_, value)) = facts.shown.iter().find(|(known, _)| known == name) {
+        return Some(value.clone());
+    }
     let key = name.to_ascii_lowercase();
     // `SET TIME ZONE` and `SET timezone` are one.
     let also = if key == "timezone" { "time zone" } else { key.as_str() };
@@ -172,7 +175,7 @@ fn shown(name: &str, facts: &Facts) -> Option<String> {
         return Some((*default).to_owned());
     };
     Some(match Postgres.set(own, text) {
-        Ok(VariableEffect::Report { value, .. }) => value,
+        Ok(VariableEffect::Report { value, .. } | VariableEffect::Own { value, .. }) => value,
         Ok(
             VariableEffect::Replay
             | VariableEffect::As { .. }

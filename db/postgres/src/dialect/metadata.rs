@@ -107,6 +107,7 @@ impl Metadata for Postgres {
             type_name: type_name.clone(),
             collation,
             collate: collate.clone(),
+            zone: None,
             primary_key: *primary_key,
             auto_increment: *auto_increment,
             nullable: *nullable,

@@ -63,6 +63,7 @@ mod tests {
             type_name: type_name.into(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

@@ -146,6 +146,7 @@ mod tests {
             type_name: to.into(),
             collation: String::new(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: true,

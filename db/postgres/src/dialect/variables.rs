@@ -10,15 +10,18 @@ use pando_kernel::dialect::{
 use pando_kernel::own_session::{Aside, OwnSession};
 use pando_kernel::roles::Roles;
 use pando_kernel::two_phase::Isolation;
-use pando_kernel::{Alone, Result, Value};
+use pando_kernel::{Alone, Error, ErrorKind, Result, ServerError, Value};
 
 use super::Postgres;
 use crate::defaults;
+use crate::encoding::{Encoding, Named};
 use date_style::DateStyle;
 
-/// Why no other encoding is spoken, and what helps.
-const ONLY_UTF8: &str =
-    "only UTF8 is spoken: leave it, or have the program or PGCLIENTENCODING set it to UTF8";
+/// What the protocol calls the client's encoding.
+pub(crate) const ENCODING: &str = "client_encoding";
+
+/// Why not all encodings are spoken, and what helps.
+const UNSPOKEN: &str = "encodings with characters of several bytes are not spoken: have the program or PGCLIENTENCODING set it to UTF8";
 
 /// What the server goes by when it reads a statement, and not when it runs one.
 const PREPARED_ONCE: &str = "statements are prepared once for all sessions";
@@ -49,10 +52,10 @@ impl Variables for Postgres {
         let report =
             |name: &str, value: String| Ok(VariableEffect::Report { name: name.to_owned(), value });
         match name {
-            "client_encoding" | "names" => match is_utf8(&plain) {
-                true => Ok(VariableEffect::Ignore),
-                false => Err(variable_refused("client_encoding", ONLY_UTF8)),
-            },
+            "client_encoding" => {
+                let name = ENCODING.to_owned();
+                Ok(VariableEffect::Own { name, value: encoding(&plain)?.name().to_owned() })
+            }
             "standard_conforming_strings" => match is_on(&plain) {
                 Some(true) => Ok(VariableEffect::Ignore),
                 Some(false) | None => {
@@ -150,15 +153,19 @@ impl Variables for Postgres {
             "current_database" | "current_catalog" => facts.database.clone().map(Value::Text),
             "current_user" | "user" | "current_role" => Some(Value::Text(current_user(facts))),
             "session_user" => Some(Value::Text(session_user(facts))),
+            "pg_client_encoding" => Some(Value::Text(spoken(facts).to_owned())),
             "pg_backend_pid" => Some(Value::Int(facts.id.into())),
             _ => None,
         }
     }
 
-    /// Roles are of the type of names.
+    /// Roles and encodings are of the type of names.
     fn session_literal(&self, name: &str, value: &Value) -> Option<String> {
-        let is_role = matches!(name, "current_user" | "session_user" | "user" | "current_role");
-        is_role.then(|| format!("{}::pg_catalog.name", self.literal(value)))
+        let is_name = matches!(
+            name,
+            "current_user" | "session_user" | "user" | "current_role" | "pg_client_encoding"
+        );
+        is_name.then(|| format!("{}::pg_catalog.name", self.literal(value)))
     }
 
     fn session_setting(&self, by: &str, name: &str, facts: &Facts) -> Option<Value> {
@@ -174,6 +181,9 @@ impl Variables for Postgres {
             return Some(Value::Text(String::new()));
         }
         let asks = matches!(by, "show" | "show unset" | "current_setting");
+        if asks && name.eq_ignore_ascii_case(ENCODING) {
+            return Some(Value::Text(spoken(facts).to_owned()));
+        }
         let is_level = name.eq_ignore_ascii_case("transaction_isolation");
         let level = facts.isolation.filter(|_| asks && is_level)?;
         Some(Value::Text(
@@ -251,9 +261,24 @@ pub(super) fn unquote(text: &str) -> String {
     }
 }
 
-fn is_utf8(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    matches!(plain.to_ascii_lowercase().as_str(), "utf8" | "unicode")
+/// The encoding of this name.
+fn encoding(name: &str) -> Result<Encoding> {
+    match Encoding::named(name) {
+        Named::Spoken(encoding) => Ok(encoding),
+        Named::Unspoken => Err(variable_refused(ENCODING, UNSPOKEN)),
+        Named::Unknown => Err(Error::new(ErrorKind::Server(Box::new(ServerError {
+            sqlstate: "22023".into(),
+            message: format!("invalid value for parameter \"{ENCODING}\": \"{name}\""),
+            severity: "ERROR".into(),
+            ..ServerError::default()
+        })))),
+    }
+}
+
+/// What the session's client speaks.
+fn spoken(facts: &Facts) -> &str {
+    let set = facts.shown.iter().find(|(name, _)| name == ENCODING);
+    set.map_or(Encoding::Utf8.name(), |(_, value)| value)
 }
 
 fn is_on(value: &str) -> Option<bool> {
@@ -371,8 +396,14 @@ mod tests {
 
     #[test]
     fn what_would_change_how_bytes_are_read_is_refused() {
-        assert!(Postgres.set("client_encoding", "'LATIN1'").is_err());
-        assert_eq!(Postgres.set("client_encoding", "'utf-8'").unwrap(), VariableEffect::Ignore);
+        assert!(Postgres.set("client_encoding", "'nothing'").is_err());
+        let effect = |name: &str| Postgres.set("client_encoding", name).map_err(|e| e.to_string());
+        for (name, told) in [("'utf-8'", "UTF8"), ("latin1", "LATIN1"), ("'ISO-8859-15'", "LATIN9")]
+        {
+            let own = VariableEffect::Own { name: "client_encoding".into(), value: told.into() };
+            assert_eq!(effect(name), Ok(own));
+        }
+        assert!(effect("'EUC_JP'").unwrap_err().contains("several bytes"));
         assert!(Postgres.set("standard_conforming_strings", "off").is_err());
         assert!(Postgres.set("transaction_isolation", "'serializable'").is_err());
     }

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use pando_kernel::{Description, Format, Native, Parameter, Prepared, Result, Value};
 
 use super::end::own;
+use super::recode;
 use crate::codec::frontend::Bind;
+use crate::encoding::Encoding;
 use crate::types::{self, FAMILY};
 
 /// Bodies up to this many bytes are copied for a portal with a name, so that values that stay do not
@@ -22,15 +24,17 @@ pub(super) fn needs_types(prepared: &Prepared, bind: &Bind<'_>) -> bool {
 /// The parameters of a Bind.
 ///
 /// # Errors
-/// SQLSTATE 08P01 when their number is wrong, 22P03 when binary bytes are no value of their type.
+/// SQLSTATE 08P01 when their number is wrong, 22P03 when binary bytes are no value of their type; what the client's
+/// encoding makes of texts ([`recode::value`]).
 pub(super) fn parameters(
     prepared: &Prepared,
-    name: &str,
     bind: &Bind<'_>,
     body: &Bytes,
+    encoding: Encoding,
 ) -> Result<Vec<Parameter>> {
     let (given, wanted) = (bind.values.len(), prepared.statement.parameters as usize);
     if given != wanted {
+        let name = bind.statement;
         let message = format!(
             "bind message supplies {given} parameters, but prepared statement \"{name}\" requires {wanted}"
         );
@@ -50,7 +54,12 @@ pub(super) fn parameters(
             kept.slice(at..at + value.len())
         });
         let type_id = type_of(prepared, description, index);
-        parameters.push(parameter(type_id, bind.formats.get(index), raw)?);
+        let format = bind.formats.get(index);
+        let raw = match raw {
+            Some(raw) => Some(recode::value(encoding, type_id, format, &raw)?.unwrap_or(raw)),
+            None => None,
+        };
+        parameters.push(parameter(type_id, format, raw)?);
     }
     Ok(parameters)
 }

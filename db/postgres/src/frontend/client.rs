@@ -10,6 +10,7 @@ use pando_kernel::{CursorId, Error, ErrorKind, Prepared};
 use super::end::{End, Halt, own};
 use super::execute::Owed;
 use super::portals::Portals;
+use super::recode;
 use super::wait::{Next, next};
 use super::wire::{Frame, Wire};
 use crate::codec::backend::encode_parse_complete;
@@ -39,6 +40,8 @@ pub(super) struct Client<D: Doorway> {
     pub(super) opened: bool,
     /// Data of a COPY TO goes out.
     pub(super) copying_out: bool,
+    /// Settings (name, value) of which it will hear with the next sign that it may go on.
+    pub(super) news: Vec<(String, String)>,
     /// Cursors of portals that are gone with their transaction; they have to be closed.
     pub(super) ended: Vec<CursorId>,
 }
@@ -64,6 +67,7 @@ impl<D: Doorway> Client<D> {
             executed: false,
             opened: false,
             copying_out: false,
+            news: Vec::new(),
             ended: Vec::new(),
         }
     }
@@ -119,6 +123,11 @@ impl<D: Doorway> Client<D> {
         if self.skipping && !matches!(frame.tag, b'S' | b'X') {
             return Ok(());
         }
+        let turned = match self.turned(frame) {
+            Ok(turned) => turned,
+            Err(error) => return self.unreadable(frame.tag, error).await,
+        };
+        let frame = turned.as_ref().unwrap_or(frame);
         if self.is_unproved(frame)
             && let Err(halt) = Box::pin(self.prove_parsed()).await
         {
@@ -130,7 +139,7 @@ impl<D: Doorway> Client<D> {
         }
         let message = match self.decoded(frame) {
             Ok(message) => message,
-            Err(malformed) => return self.malformed(frame.tag, malformed).await,
+            Err(malformed) => return self.malformed(frame, malformed).await,
         };
         if self.deferred.is_none() {
             return self.dispatch(message, frame, Owed::Nothing).await;
@@ -212,6 +221,14 @@ impl<D: Doorway> Client<D> {
         decoded
     }
 
+    /// The message with its texts as they are read, where the client writes them otherwise.
+    fn turned(&mut self, frame: &Frame) -> Result<Option<Frame>, Error> {
+        match self.wire.encoding.is_plain() {
+            true => Ok(None),
+            false => recode::incoming(self.wire.encoding, frame),
+        }
+    }
+
     /// Whether a statement with a name waits to be told parsed, and the message is not the Describe that asks for it.
     fn is_unproved(&self, frame: &Frame) -> bool {
         let Some(name) = self.parsed.as_deref().filter(|name| !name.is_empty()) else {
@@ -276,15 +293,36 @@ impl<D: Doorway> Client<D> {
         if self.wire.sync_is_next() { Ok(()) } else { self.wire.flush().await }
     }
 
-    async fn malformed(&mut self, tag: u8, malformed: Malformed) -> Result<(), End> {
-        match (tag, malformed.fault) {
-            (_, Fault::UnknownTag(tag)) => self.unexpected(tag).await,
-            (b'Q', _) => {
-                self.fail(malformed.into(), None).await?;
-                self.ready().await
+    async fn malformed(&mut self, frame: &Frame, malformed: Malformed) -> Result<(), End> {
+        let tag = frame.tag;
+        match malformed.fault {
+            Fault::UnknownTag(tag) => self.unexpected(tag).await,
+            Fault::NotUtf8 => {
+                let error = recode::invalid(frame).unwrap_or_else(|| malformed.into());
+                self.fail_message(tag, error.into()).await
             }
-            _ => self.stumble(Err(malformed.into())).await,
+            Fault::Truncated
+            | Fault::Trailing
+            | Fault::Unterminated
+            | Fault::BadCount
+            | Fault::BadCode
+            | Fault::BadLength
+            | Fault::TooLong => self.fail_message(tag, malformed.into()).await,
         }
+    }
+
+    /// After a message with a text that is none in the client's encoding.
+    async fn unreadable(&mut self, tag: u8, error: Error) -> Result<(), End> {
+        self.settle_parsed(None);
+        self.fail_message(tag, error.into()).await
+    }
+
+    async fn fail_message(&mut self, tag: u8, halt: Halt) -> Result<(), End> {
+        if tag == b'Q' {
+            self.fail(halt, None).await?;
+            return self.ready().await;
+        }
+        self.stumble(Err(halt)).await
     }
 
     async fn unexpected(&mut self, tag: u8) -> Result<(), End> {

@@ -1,13 +1,16 @@
 //! COPY FROM STDIN: data from the client.
 //! <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY>
 
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
 use bytes::Bytes;
+use pando_kernel::dialect::Language;
 use pando_kernel::session::{Doorway, Session};
-use pando_kernel::{CopyForm, CopyInput, Error, Request};
+use pando_kernel::{CopyForm, CopyInput, Error, Format, Request};
+use pando_sql::ast::{Kind, Statement};
 
 use super::client::Client;
 use super::end::{End, Halt};
@@ -15,10 +18,67 @@ use super::reply::response;
 use super::wire::Frame;
 use crate::codec::copy::Direction;
 use crate::codec::frontend::Frontend;
+use crate::dialect::Postgres;
+use crate::encoding::Encoding;
+
+/// Whose encoding a copy's data has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Data {
+    /// The client's.
+    Clients,
+    /// One that the statement names, whatever the client's is.
+    Statements,
+}
+
+impl Data {
+    pub(super) fn of(stmt: &Statement) -> Data {
+        let Kind::Copy(copy) = &stmt.kind else { return Data::Clients };
+        let is_named = copy.options.iter().any(|(name, _)| name.eq_ignore_ascii_case("encoding"));
+        if is_named { Data::Statements } else { Data::Clients }
+    }
+}
+
+/// Refuses data that is not known to be text of the client's encoding.
+///
+/// # Errors
+/// `Refused`.
+pub(super) fn refuse_unturned(
+    encoding: Encoding,
+    form: &CopyForm,
+    data: Data,
+) -> Result<(), Error> {
+    let is_text = form.format == Format::Text;
+    if encoding.is_plain() || is_text && data == Data::Clients {
+        return Ok(());
+    }
+    let name = encoding.name();
+    let (what, instead) = match is_text {
+        true => ("with an encoding of its own", "leave out ENCODING"),
+        false => ("of binary data", "copy text"),
+    };
+    let reason = format!("COPY {what} is not supported while the client's encoding is {name}");
+    Err(Error::unsupported(30001, reason, format!("{instead}, or set client_encoding to UTF8")))
+}
 
 impl<D: Doorway> Client<D> {
+    /// Whose encoding the data of a text's statement has that stands behind so many others.
+    pub(super) fn data_of_text(&self, text: &str, done: usize) -> Data {
+        if self.wire.encoding.is_plain() {
+            return Data::Clients;
+        }
+        let syntax = Postgres.syntax();
+        let spans = pando_sql::split(text, syntax).unwrap_or_default();
+        let stmt = spans.get(done).and_then(|span| pando_sql::parse(span.of(text), syntax).ok());
+        stmt.map_or(Data::Statements, |stmt| Data::of(&stmt))
+    }
+
     /// Asks for data and hands it on until the client is done. The reply then goes on.
-    pub(super) async fn copy_in(&mut self, form: CopyForm) -> Result<(), Halt> {
+    pub(super) async fn copy_in(&mut self, form: CopyForm, data: Data) -> Result<(), Halt> {
+        let encoding = self.wire.encoding;
+        if let Err(refusal) = refuse_unturned(encoding, &form, data) {
+            self.give_up(&refusal.to_string()).await?;
+            return Err(refusal.into());
+        }
         response(form).encode(self.wire.output.buffer(), Direction::In)?;
         self.wire.flush().await?;
         loop {
@@ -36,7 +96,15 @@ impl<D: Doorway> Client<D> {
             };
             match message {
                 Frontend::CopyData(_) => {
-                    self.run(Request::Copy(CopyInput::Data(frame.body.clone()))).await?;
+                    let data = match encoding.decode(&frame.body) {
+                        Ok(Cow::Borrowed(_)) => frame.body.clone(),
+                        Ok(Cow::Owned(data)) => data.into(),
+                        Err(error) => {
+                            self.give_up(&error.to_string()).await?;
+                            return Err(error.into());
+                        }
+                    };
+                    self.run(Request::Copy(CopyInput::Data(data))).await?;
                 }
                 Frontend::CopyDone => return self.run(Request::Copy(CopyInput::Done)).await,
                 Frontend::CopyFail(reason) => {

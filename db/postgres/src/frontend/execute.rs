@@ -12,6 +12,7 @@ use pando_kernel::{
 use pando_sql::ast::{Cursor, Direction, Kind};
 
 use super::client::Client;
+use super::copy::Data;
 use super::end::{Halt, own};
 use super::portals::Progress;
 use super::shape::{self, Shape};
@@ -74,9 +75,9 @@ impl<D: Doorway> Client<D> {
                     self.rows(name, rows)?;
                 }
                 Event::Notice(_) | Event::Parameter { .. } => {
-                    self.aside(&event);
+                    self.aside(&event)?;
                 }
-                Event::CopyData(data) => self.copy_data(&data),
+                Event::CopyData(data) => self.copy_data(&data)?,
                 event => {
                     self.no_data(&mut owed);
                     match event {
@@ -85,8 +86,14 @@ impl<D: Doorway> Client<D> {
                             self.complete(&Completion { affected, ..all });
                         }
                         Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                        Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
-                        Event::CopyOut(form) => self.copy_out(form)?,
+                        Event::CopyIn(form) => {
+                            let data = Data::of(&self.portals.get_mut(name)?.prepared.statement);
+                            Box::pin(self.copy_in(form, data)).await?;
+                        }
+                        Event::CopyOut(form) => {
+                            let data = Data::of(&self.portals.get_mut(name)?.prepared.statement);
+                            self.copy_out(form, data)?;
+                        }
                         Event::SendFile(_) => self.refuse_file().await?,
                         Event::Suspended => self.suspend(name, cursor)?,
                         Event::Columns(_)
@@ -129,7 +136,7 @@ impl<D: Doorway> Client<D> {
             let shape = Shape::asked(columns, &portal.formats, None)?;
             // pgjdbc asks once for what a portal gives, and runs others of its statement by that.
             let _ = prepared.told.set(list);
-            shape.describe(self.wire.output.buffer())?;
+            self.wire.tell(|buf| shape.describe(buf))?;
             *owed = Owed::Nothing;
             shape
         } else {
@@ -156,7 +163,7 @@ impl<D: Doorway> Client<D> {
 
     fn rows(&mut self, name: &str, rows: Rows) -> Result<(), Halt> {
         match &self.portals.get_mut(name)?.shape {
-            Some(shape) => Ok(shape.rows(&mut self.wire.output, rows)?),
+            Some(shape) => Ok(self.wire.rows(shape, rows)?),
             None => Err(Error::internal("rows came before their columns").into()),
         }
     }
@@ -264,7 +271,7 @@ impl<D: Doorway> Client<D> {
         let portal = self.portals.get_mut(&name)?;
         portal.progress = Progress::Done;
         if let Some(shape) = portal.shape.as_ref().filter(|_| owed == Owed::Description) {
-            shape.describe(self.wire.output.buffer())?;
+            self.wire.tell(|buf| shape.describe(buf))?;
             owed = Owed::Nothing;
         }
         let count = match request {
@@ -309,7 +316,7 @@ impl<D: Doorway> Client<D> {
                     self.portals.get_mut(name)?.progress = waits;
                 }
                 Event::Notice(_) | Event::Parameter { .. } => {
-                    self.aside(&event);
+                    self.aside(&event)?;
                 }
                 _ => {}
             }

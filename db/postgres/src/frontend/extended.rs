@@ -49,7 +49,7 @@ impl<D: Doorway> Client<D> {
         if bind::needs_types(&prepared, &bind) {
             self.description(&prepared).await?;
         }
-        let parameters = bind::parameters(&prepared, bind.statement, &bind, body)?;
+        let parameters = bind::parameters(&prepared, &bind, body, self.wire.encoding)?;
         let portal = Portal {
             prepared,
             parameters,
@@ -77,7 +77,7 @@ impl<D: Doorway> Client<D> {
                     return Ok(());
                 }
                 match &portal.shape {
-                    Some(shape) => shape.describe(self.wire.output.buffer())?,
+                    Some(shape) => self.wire.tell(|buf| shape.describe(buf))?,
                     None => encode_no_data(self.wire.output.buffer()),
                 }
                 Ok(())
@@ -93,7 +93,7 @@ impl<D: Doorway> Client<D> {
         let buf = self.wire.output.buffer();
         ParameterDescription::encode(buf, &types)?;
         match &description.columns {
-            Some(columns) => shape::describe(buf, &columns.list, &[])?,
+            Some(columns) => self.wire.tell(|buf| shape::describe(buf, &columns.list, &[]))?,
             None => encode_no_data(buf),
         }
         Ok(())
@@ -104,7 +104,7 @@ impl<D: Doorway> Client<D> {
         let text = format!("FETCH FORWARD 0 FROM \"{}\"", name.replace('"', "\"\""));
         let prepared = self.session.prepare(text.into(), Vec::new()).await?;
         match self.description(&prepared).await?.columns {
-            Some(columns) => shape::describe(self.wire.output.buffer(), &columns.list, &[])?,
+            Some(columns) => self.wire.tell(|buf| shape::describe(buf, &columns.list, &[]))?,
             // There is no such cursor.
             None => drop(self.portals.get_mut(name)?),
         }
@@ -116,10 +116,9 @@ impl<D: Doorway> Client<D> {
         let portal = self.portals.get_mut(name)?;
         let (prepared, formats) = (portal.prepared.clone(), portal.formats.clone());
         let description = self.description(&prepared).await?;
-        let buf = self.wire.output.buffer();
         match &description.columns {
-            Some(columns) => shape::describe(buf, &columns.list, &formats)?,
-            None => encode_no_data(buf),
+            Some(columns) => self.wire.tell(|buf| shape::describe(buf, &columns.list, &formats))?,
+            None => encode_no_data(self.wire.output.buffer()),
         }
         Ok(())
     }

@@ -10,6 +10,8 @@ use crate::codec::backend::{KeyData, ParameterStatus, ReadyForQuery, Status};
 use crate::codec::startup::Startup;
 use crate::defaults;
 use crate::dialect::Postgres;
+use crate::dialect::variables::ENCODING;
+use crate::encoding::{Encoding, Named};
 
 /// What the settings told depend on.
 pub(super) struct Told<'a> {
@@ -28,7 +30,9 @@ pub(super) fn encode(buf: &mut BytesMut, told: &Told<'_>, key: Key) {
         .filter_map(|(name, value)| {
             let literal = Postgres.literal(&Value::Text(value.clone()));
             match Postgres.set(&name.to_lowercase(), &literal) {
-                Ok(VariableEffect::Report { name, value }) => Some((name, value)),
+                Ok(
+                    VariableEffect::Report { name, value } | VariableEffect::Own { name, value },
+                ) => Some((name, value)),
                 Ok(
                     VariableEffect::Replay
                     | VariableEffect::Autocommit(_)
@@ -52,6 +56,15 @@ pub(super) fn encode(buf: &mut BytesMut, told: &Told<'_>, key: Key) {
     }
     KeyData { process: key.id, key: &key.secret.to_be_bytes() }.encode(buf);
     ReadyForQuery(Status::Idle).encode(buf);
+}
+
+/// What a client of these variables speaks. Others than these were refused as the session was opened.
+pub(super) fn encoding(variables: &[(String, String)]) -> Encoding {
+    let asked = variables.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case(ENCODING));
+    match asked.map(|(_, value)| Encoding::named(value)) {
+        Some(Named::Spoken(encoding)) => encoding,
+        Some(Named::Unspoken | Named::Unknown) | None => Encoding::default(),
+    }
 }
 
 /// The session variables of a start-up packet, in the order given; those of `options` come first, as

@@ -67,6 +67,7 @@ pub(super) async fn log_in<D: Doorway>(
     };
     let mut wire = entrance.wire;
     let told = greeting::Told { user: &user, version: version.as_deref(), variables: &variables };
+    wire.encoding = greeting::encoding(&variables);
     greeting::encode(wire.output.buffer(), &told, session.key());
     wire.flush().await?;
     wire.set_limit(settings.max_message);

@@ -13,6 +13,7 @@ mod login;
 mod output;
 mod portals;
 mod query;
+mod recode;
 mod reply;
 mod shape;
 mod wait;

@@ -40,8 +40,8 @@ impl<D: Doorway> Client<D> {
         if let Some(whole) = self.begin(Request::Query(Arc::clone(text))).await? {
             if let Some(columns) = whole.columns {
                 let shape = Shape::simple(columns);
-                shape.describe(self.wire.output.buffer())?;
-                whole.rows.map_or(Ok(()), |rows| shape.rows(&mut self.wire.output, rows))?;
+                self.wire.tell(|buf| shape.describe(buf))?;
+                whole.rows.map_or(Ok(()), |rows| self.wire.rows(&shape, rows))?;
             }
             self.complete(&whole.completion);
             *done = 1;
@@ -52,11 +52,11 @@ impl<D: Doorway> Client<D> {
             match event {
                 Event::Columns(columns) => {
                     let found = Shape::simple(columns);
-                    found.describe(self.wire.output.buffer())?;
+                    self.wire.tell(|buf| found.describe(buf))?;
                     shape = Some(found);
                 }
                 Event::Rows(rows) => match &shape {
-                    Some(shape) => shape.rows(&mut self.wire.output, rows)?,
+                    Some(shape) => self.wire.rows(shape, rows)?,
                     None => return Err(Error::internal("rows came before their columns").into()),
                 },
                 Event::Complete(completion) => {
@@ -65,12 +65,18 @@ impl<D: Doorway> Client<D> {
                     shape = None;
                 }
                 Event::Empty => encode_empty_query(self.wire.output.buffer()),
-                Event::CopyIn(form) => Box::pin(self.copy_in(form)).await?,
-                Event::CopyOut(form) => self.copy_out(form)?,
-                Event::CopyData(data) => self.copy_data(&data),
+                Event::CopyIn(form) => {
+                    let data = self.data_of_text(text, *done);
+                    Box::pin(self.copy_in(form, data)).await?;
+                }
+                Event::CopyOut(form) => {
+                    let data = self.data_of_text(text, *done);
+                    self.copy_out(form, data)?;
+                }
+                Event::CopyData(data) => self.copy_data(&data)?,
                 Event::SendFile(_) => self.refuse_file().await?,
                 Event::Notice(_) | Event::Parameter { .. } => {
-                    self.aside(&event);
+                    self.aside(&event)?;
                 }
                 Event::Suspended | Event::Described(_) | Event::Done => {}
             }

@@ -1,15 +1,18 @@
 //! The pieces of a session's reply as messages.
 
 use pando_kernel::session::{Doorway, Session, TransactionState};
-use pando_kernel::{Completion, CopyForm, ErrorKind, Event, Notification, Request};
+use pando_kernel::{Completion, CopyForm, Error, ErrorKind, Event, Notification, Request};
 
 use super::client::Client;
+use super::copy::{self, Data};
 use super::end::{End, Halt};
 use crate::codec::backend::{
     Notification as Told, ParameterStatus, ReadyForQuery, Status, encode_command_complete,
     encode_counted,
 };
 use crate::codec::copy::{CopyResponse, Direction, encode_data, encode_done};
+use crate::dialect::variables::ENCODING;
+use crate::encoding::{Encoding, Named};
 use crate::error::{self, Severity};
 
 /// Copied data goes out in messages of at most so many bytes.
@@ -20,19 +23,25 @@ impl<D: Doorway> Client<D> {
     pub(super) async fn run_quietly(&mut self, request: Request) -> Result<(), Halt> {
         self.run(request).await?;
         while let Some(event) = self.next().await? {
-            self.aside(&event);
+            self.aside(&event)?;
         }
         Ok(())
     }
 
-    /// Appends what may come anywhere in a reply; false when it is none of that.
-    pub(super) fn aside(&mut self, event: &Event) -> bool {
-        let buf = self.wire.output.buffer();
+    /// Appends what may come anywhere in a reply.
+    ///
+    /// # Errors
+    /// SQLSTATE 22P05 for what the client's encoding cannot say.
+    pub(super) fn aside(&mut self, event: &Event) -> Result<(), Error> {
         match event {
-            Event::Notice(notice) => error::encode_warning(buf, notice),
-            Event::Parameter { name, value } => {
+            Event::Notice(notice) => self.wire.tell(|buf| {
+                error::encode_warning(buf, notice);
+                Ok(())
+            }),
+            Event::Parameter { name, value } => self.wire.tell(|buf| {
                 ParameterStatus { name, value: value.as_bytes() }.encode(buf);
-            }
+                Ok(())
+            }),
             Event::Columns(_)
             | Event::Rows(_)
             | Event::Complete(_)
@@ -43,15 +52,33 @@ impl<D: Doorway> Client<D> {
             | Event::CopyOut(_)
             | Event::CopyData(_)
             | Event::SendFile(_)
-            | Event::Done => return false,
+            | Event::Done => Ok(()),
         }
-        true
     }
 
     /// Appends what a channel has told.
     pub(super) fn notify(&mut self, told: &Notification) {
-        Told { process: told.process, channel: &told.channel, payload: &told.payload }
-            .encode(self.wire.output.buffer());
+        let sent = self.wire.tell(|buf| {
+            Told { process: told.process, channel: &told.channel, payload: &told.payload }
+                .encode(buf);
+            Ok(())
+        });
+        if let Err(error) = sent {
+            self.wire.tell_error(Severity::Error, &error, None);
+        }
+    }
+
+    /// Notes settings that have changed: from here on the client may speak another encoding. It hears of them later.
+    fn hear(&mut self) {
+        for (name, value) in self.session.changed_parameters() {
+            if name == ENCODING
+                && let Named::Spoken(encoding) = Encoding::named(&value)
+            {
+                self.wire.encoding = encoding;
+            }
+            self.news.retain(|(known, _)| *known != name);
+            self.news.push((name, value));
+        }
     }
 
     /// Appends CommandComplete, and CopyDone before it when data went out.
@@ -59,6 +86,7 @@ impl<D: Doorway> Client<D> {
         if std::mem::take(&mut self.copying_out) {
             encode_done(self.wire.output.buffer());
         }
+        self.hear();
         let (words, rows) = tag(completion);
         // What a transaction has opened ends with it.
         let outside = || self.session.state().transaction == TransactionState::Idle;
@@ -72,15 +100,18 @@ impl<D: Doorway> Client<D> {
         }
     }
 
-    pub(super) fn copy_out(&mut self, form: CopyForm) -> Result<(), Halt> {
+    pub(super) fn copy_out(&mut self, form: CopyForm, data: Data) -> Result<(), Halt> {
+        copy::refuse_unturned(self.wire.encoding, &form, data)?;
         self.copying_out = true;
         response(form).encode(self.wire.output.buffer(), Direction::Out)?;
         Ok(())
     }
 
-    pub(super) fn copy_data(&mut self, data: &[u8]) {
+    pub(super) fn copy_data(&mut self, data: &[u8]) -> Result<(), Halt> {
+        let data = self.wire.encoding.encode(data)?;
         let buf = self.wire.output.buffer();
         data.chunks(COPY_CHUNK).for_each(|chunk| encode_data(buf, chunk));
+        Ok(())
     }
 
     /// Tells the client what went wrong; some errors end the conversation. `text` and `at` say where
@@ -102,7 +133,7 @@ impl<D: Doorway> Client<D> {
                 Err(self.wire.last_words(&error).await)
             }
             _ => {
-                error::encode(self.wire.output.buffer(), Severity::Error, &error, text);
+                self.wire.tell_error(Severity::Error, &error, text);
                 // An error of this door's own fails what is open, too, and a reply that is under way.
                 let _ = Box::pin(self.run_quietly(Request::Fail)).await;
                 Ok(())
@@ -112,9 +143,15 @@ impl<D: Doorway> Client<D> {
 
     /// Appends what has become of settings meanwhile and ReadyForQuery, and sends everything.
     pub(super) async fn ready(&mut self) -> Result<(), End> {
-        for (name, value) in self.session.changed_parameters() {
-            ParameterStatus { name: &name, value: value.as_bytes() }
-                .encode(self.wire.output.buffer());
+        self.hear();
+        for (name, value) in std::mem::take(&mut self.news) {
+            let sent = self.wire.tell(|buf| {
+                ParameterStatus { name: &name, value: value.as_bytes() }.encode(buf);
+                Ok(())
+            });
+            if let Err(error) = sent {
+                self.wire.tell_error(Severity::Error, &error, None);
+            }
         }
         match self.session.notified().await {
             Ok(told) => told.iter().for_each(|told| self.notify(told)),

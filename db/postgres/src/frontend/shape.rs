@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bytes::{BufMut, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use pando_kernel::{Column, Columns, Error, ErrorKind, Format, Result, Rows, ServerError};
 
 use super::end::own;
@@ -110,6 +110,26 @@ impl Shape {
         };
         let mut fields = Vec::new();
         rows.for_each(&self.source, |body| self.row(output.buffer(), body, target, &mut fields))
+    }
+
+    /// Rows as their messages, as [`Shape::rows`] appends them.
+    ///
+    /// # Errors
+    /// As [`Shape::rows`].
+    pub(super) fn frames(&self, rows: Rows) -> Result<Bytes> {
+        let Some(target) = &self.target else { return Ok(rows.bytes) };
+        let (mut fields, mut buf) = (Vec::new(), BytesMut::new());
+        rows.for_each(&self.source, |body| self.row(&mut buf, body, target, &mut fields))?;
+        Ok(buf.freeze())
+    }
+
+    /// The types and formats in which the rows go out, one for each column.
+    pub(super) fn forms(&self) -> Vec<(u32, Format)> {
+        let all: Vec<Target> = match &self.target {
+            Some(target) => target.clone(),
+            None => self.source.list.iter().map(Target::of).collect(),
+        };
+        all.into_iter().map(|one| (one.oid, one.format)).collect()
     }
 
     fn row(

@@ -8,14 +8,17 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use pando_kernel::Error;
 use pando_kernel::runtime::{BoxFuture, LONG, SharedRuntime, Stream};
+use pando_kernel::{Error, Result, Rows};
 use tokio::io::{AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::end::End;
 use super::output::Output;
+use super::recode;
+use super::shape::Shape;
 use crate::codec::frame::{self, HEADER};
 use crate::codec::{Fault, Malformed};
+use crate::encoding::Encoding;
 use crate::error::{self, Severity};
 
 /// Bytes asked for by one read.
@@ -43,6 +46,8 @@ pub(super) struct Wire {
     /// A message larger than what is kept has been part of `input`.
     has_grown: bool,
     pub(super) output: Output,
+    /// What the client's texts are written in.
+    pub(super) encoding: Encoding,
     /// The largest message taken, bytes on the wire.
     limit: usize,
     gone: bool,
@@ -56,7 +61,8 @@ impl Wire {
         limit: usize,
     ) -> Wire {
         let (input, output) = (BytesMut::new(), Output::default());
-        Wire { stream, runtime, patience, input, has_grown: false, output, limit, gone: false }
+        let (has_grown, gone, encoding) = (false, false, Encoding::default());
+        Wire { stream, runtime, patience, input, has_grown, output, encoding, limit, gone }
     }
 
     pub(super) fn set_limit(&mut self, limit: usize) {
@@ -231,9 +237,50 @@ impl Wire {
         .await
     }
 
+    /// Appends messages that hold texts, in the client's encoding.
+    ///
+    /// # Errors
+    /// What writing them says; SQLSTATE 22P05 for a character that the encoding does not have.
+    pub(super) fn tell(&mut self, write: impl FnOnce(&mut BytesMut) -> Result<()>) -> Result<()> {
+        if self.encoding.is_plain() {
+            return write(self.output.buffer());
+        }
+        let mut messages = BytesMut::new();
+        write(&mut messages)?;
+        recode::messages(self.encoding, &messages, self.output.buffer())
+    }
+
+    /// Appends an error. A server that cannot tell it in the client's encoding tells that.
+    pub(super) fn tell_error(
+        &mut self,
+        severity: Severity,
+        error: &Error,
+        place: Option<(&str, u32)>,
+    ) {
+        let told = self.tell(|buf| {
+            error::encode(buf, severity, error, place);
+            Ok(())
+        });
+        if let Err(other) = told {
+            error::encode(self.output.buffer(), severity, &other, None);
+        }
+    }
+
+    /// Appends rows, in the client's encoding.
+    ///
+    /// # Errors
+    /// As [`Shape::rows`] and [`recode::rows`].
+    pub(super) fn rows(&mut self, shape: &Shape, rows: Rows) -> Result<()> {
+        if self.encoding.is_plain() {
+            return shape.rows(&mut self.output, rows);
+        }
+        let frames = shape.frames(rows)?;
+        recode::rows(self.encoding, &shape.forms(), &frames, self.output.buffer())
+    }
+
     /// Appends an error that ends the connection, and sends it.
     pub(super) async fn last_words(&mut self, error: &Error) -> End {
-        error::encode(self.output.buffer(), Severity::Fatal, error, None);
+        self.tell_error(Severity::Fatal, error, None);
         match self.flush().await {
             Ok(()) => End::Told(error.to_string()),
             Err(end) => end,

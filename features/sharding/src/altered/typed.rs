@@ -13,6 +13,8 @@ pub(super) struct Change<'a> {
     collation: Option<&'a str>,
     /// Only columns of texts are meant.
     of_texts: bool,
+    /// What gives no collation leaves that of the table's own columns.
+    falls_back: bool,
     /// Values are counted by the server.
     counts: bool,
     /// What makes the values others, whatever the types.
@@ -61,7 +63,9 @@ impl<'a> Change<'a> {
         let kind = length(definition);
         let rest = definition.from(kind);
         let is_unnamed = SETS.iter().any(|word| rest.is(0, word));
+        let is_set = rest.has(&["character", "set"]) || rest.has(&["charset"]);
         Self {
+            falls_back: !is_set,
             kind: Some(written(definition.until(kind))),
             collation: collation(rest),
             of_texts: false,
@@ -89,8 +93,14 @@ impl<'a> Change<'a> {
             collation: collation(words.from(kind)),
             kind: Some(kind_text),
             of_texts: false,
+            falls_back: false,
             counts: false,
         }
+    }
+
+    /// The statement gives the table another collation, too.
+    pub(super) fn in_another(self) -> Self {
+        Self { falls_back: false, ..self }
     }
 
     /// MySQL: `TO CHARACTER SET …`.
@@ -99,6 +109,7 @@ impl<'a> Change<'a> {
             kind: None,
             collation: collation(words),
             of_texts: true,
+            falls_back: false,
             counts: false,
             otherwise: None,
         }
@@ -136,7 +147,7 @@ impl<'a> Change<'a> {
         };
         let bare = known.split_once('.').map_or(known.as_str(), |(_, name)| name);
         let same = match self.collation {
-            None => known.is_empty(),
+            None => known.is_empty() || self.falls_back && column.collate.is_empty(),
             Some(given) => unquoted(given).trim_matches('\'').eq_ignore_ascii_case(unquoted(bare)),
         };
         if same {
@@ -338,6 +349,7 @@ mod tests {
             type_name: type_name.into(),
             collation: collation.into(),
             collate: String::new(),
+            zone: None,
             primary_key: false,
             auto_increment: false,
             nullable: false,
@@ -391,7 +403,9 @@ mod tests {
         for (old, new, expected) in [
             ("varchar(20)", "varchar(30) collate utf8mb4_bin not null", true),
             ("varchar(20)", "varchar(30) character set utf8mb4 collate 'utf8mb4_bin'", true),
-            ("varchar(20)", "varchar(30)", false),
+            ("varchar(20)", "varchar(30)", true),
+            ("varchar(20)", "varchar(30) character set utf8mb4", false),
+            ("varchar(20)", "varchar(30) charset utf8mb4", false),
             ("varchar(20)", "varchar(30) collate utf8mb4_general_ci", false),
             ("varchar(20)", "varchar(30) binary collate utf8mb4_bin", false),
             ("varchar(20)", "text collate utf8mb4_bin", true),
@@ -405,6 +419,17 @@ mod tests {
                 "{old} to {new}"
             );
         }
+    }
+
+    #[test]
+    fn a_collation_that_is_not_the_tables_has_to_be_named() {
+        let own =
+            TableColumn { collate: "utf8mb4_bin".into(), ..column("varchar(20)", "utf8mb4_bin") };
+        assert!(!may(&own, "varchar(30)", Types::Loose));
+        assert!(may(&own, "varchar(30) collate utf8mb4_bin", Types::Loose));
+        let tokens = ["varchar", "(", "30", ")"];
+        let other = Change::modify(Words(&tokens)).in_another();
+        assert!(other.keeps(&column("varchar(20)", "utf8mb4_bin"), Types::Loose).is_err());
     }
 
     #[test]

@@ -256,8 +256,18 @@ async fn take_lines(session: &mut Session, copy: &mut CopyIn, input: CopyInput) 
     };
     while let Some(line) = copy.records.next(last)? {
         let counted = filling::counted(session, copy).await?;
-        let place = places(session, copy, &line, counted.as_ref()).await?;
-        filling::moves(session, copy, place.brings.as_ref()).await?;
+        let mut line = line;
+        let mut place = places(session, copy, &line, counted.as_ref()).await;
+        let brings = match &place {
+            Ok(place) => place.brings.clone(),
+            // A key that is left to be counted has no place yet.
+            Err(_) => filling::brought(copy, &line),
+        };
+        if let Some(numbered) = filling::moves(session, copy, &line, brings.as_ref()).await? {
+            place = places(session, copy, &numbered, counted.as_ref()).await;
+            line = numbered;
+        }
+        let place = place?;
         let line = copy.turned(line)?;
         let line = match counted.or(place.made) {
             Some(value) => copy.records.led(&line, &value, copy.first.as_ref())?,

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pando_kernel::Value;
 use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
@@ -123,7 +124,7 @@ async fn moving(
     let (Some(at), Some(counted)) = (at, counter(session, live, lines.logic)) else {
         return Ok(None);
     };
-    Ok(Some(Moving { at, counted }))
+    Ok(Some(Moving { at, counted, first: 0 }))
 }
 
 /// What the rooms say to a line of which no value is known.
@@ -217,27 +218,42 @@ pub(in crate::session) async fn counted(
         .ok_or_else(|| Error::internal("a sequence gave no number"))
 }
 
-/// Moves a counter behind what a line brings.
+/// What a line brings for the column that is counted, where no place is known for it.
+pub(in crate::session) fn brought(copy: &CopyIn, line: &[u8]) -> Option<Value> {
+    let moving = copy.moving.as_ref()?;
+    let fields = copy.records.fields(line, None).ok()?;
+    fields.into_iter().nth(moving.at)
+}
+
+/// Moves a counter behind what a line brings. One that leaves it to be counted comes back with its number.
 ///
 /// # Errors
 /// `Refused` for what only the server reads as a number, and what the counter says.
 pub(in crate::session) async fn moves(
     session: &mut Session,
-    copy: &CopyIn,
+    copy: &mut CopyIn,
+    line: &[u8],
     brings: Option<&Value>,
-) -> Result<()> {
-    let (Some(value), Some(moving)) = (brings, &copy.moving) else { return Ok(()) };
+) -> Result<Option<Bytes>> {
+    let (Some(value), Some(moving)) = (brings, &mut copy.moving) else { return Ok(None) };
     let row = match plan::counted_rows::of_value(&copy.view, value) {
         Want::Beyond(value) => Row::Given(value),
-        Want::Nothing => return Ok(()),
-        Want::Number | Want::OfParameter(_) | Want::Computed => {
+        Want::Nothing => return Ok(None),
+        Want::Number => {
+            let live = Arc::clone(&copy.live);
+            let numbers = numbered::drawn(session, &live, &moving.counted, &[Row::Wanted]).await?;
+            let number = numbers.first().copied().unwrap_or_default();
+            moving.first = if moving.first == 0 { number } else { moving.first };
+            return copy.records.with(line, moving.at, &Value::UInt(number)).map(Some);
+        }
+        Want::OfParameter(_) | Want::Computed => {
             return Err(Error::unsupported(
                 30001,
                 format!(
-                    "line {} of the bulk data leaves it to a shard to count",
+                    "line {} of the bulk data brings what only a shard reads as a number",
                     copy.rows_read + 1
                 ),
-                "give numbers in all lines, or leave the column out of the statement's list",
+                "write it as a number, or leave the column out of the statement's list",
             ));
         }
     };
@@ -245,13 +261,19 @@ pub(in crate::session) async fn moves(
     let runtime = Arc::clone(&session.place.engine().inner.runtime);
     let order = Order { counted: &moving.counted, rows: &[row], steps: Steps::default() };
     let moved = counters::numbers(live, &*runtime, order);
-    session.place.handle().taken(moved).await.map(drop)
+    session.place.handle().taken(moved).await.map(|_| None)
 }
 
 /// The last line has come: the session is told the last number of a sequence, and the first that was counted.
 pub(in crate::session) fn ends(session: &mut Session, copy: &mut CopyIn) {
-    if let Some(Filling::Counted { first, .. }) = &copy.filling {
-        copy.verb.key = Some(*first).filter(|first| *first != 0);
+    let counted = match &copy.filling {
+        Some(Filling::Counted { first, .. }) => *first,
+        Some(Filling::Made | Filling::Numbered { .. }) | None => {
+            copy.moving.as_ref().map_or(0, |moving| moving.first)
+        }
+    };
+    if counted != 0 {
+        copy.verb.key = Some(counted);
     }
     if let Some(Filling::Numbered { sequence, last: Some(last), .. }) = &copy.filling {
         let database = &copy.live.database.name;

@@ -140,7 +140,10 @@ async fn borrow(
 }
 
 /// Refuses a connection beyond those that all sessions together may keep for locks.
-fn refuse_one_more(session: &Session, pool: &Pool) -> Result<()> {
+///
+/// # Errors
+/// `Full`.
+pub(in crate::session) fn refuse_one_more(session: &Session, pool: &Pool) -> Result<()> {
     let most = session.place.properties().lock_connections.min(pool.statistics().most / 2).max(1);
     let everyone = session.place.engine().inner.registry.everyone();
     let kept: usize = everyone.iter().map(|handle| handle.kept(pool.connector())).sum();

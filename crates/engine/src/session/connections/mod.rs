@@ -9,4 +9,5 @@ pub(in crate::session) mod everywhere;
 pub(in crate::session) mod lend;
 pub(in crate::session) mod locks;
 pub(in crate::session) mod release;
+pub(in crate::session) mod table_locks;
 pub(in crate::session) mod tell_first;

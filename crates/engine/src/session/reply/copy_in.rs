@@ -85,6 +85,8 @@ pub(in crate::session) enum Filling {
 pub(in crate::session) struct Moving {
     pub(in crate::session) at: usize,
     pub(in crate::session) counted: Arc<Counted>,
+    /// The first number that a line was given; 0 while none was.
+    pub(in crate::session) first: u64,
 }
 
 /// Where a line is routed from.

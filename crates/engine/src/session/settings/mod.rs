@@ -105,6 +105,16 @@ impl Settings {
         }
     }
 
+    /// The same of what no unit hears of.
+    pub(in crate::session) fn is_set_here(&mut self) {
+        self.count += 1;
+    }
+
+    /// What the client is told of them that holds now.
+    pub(in crate::session) fn shown(&self) -> &Shown {
+        &self.shown
+    }
+
     /// Sets all variables anew. Returns those before.
     pub(in crate::session) fn exchange(&mut self, variables: Variables) -> Variables {
         std::mem::replace(&mut self.variables, variables)

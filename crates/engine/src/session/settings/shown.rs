@@ -48,6 +48,11 @@ impl Shown {
         self.now = Arc::default();
     }
 
+    /// Those that hold now.
+    pub(in crate::session) fn now(&self) -> Arc<Vec<(String, String)>> {
+        Arc::clone(&self.now)
+    }
+
     /// The client has heard of all of them by other means.
     pub(in crate::session) fn is_known(&mut self) {
         self.told = Arc::clone(&self.now);

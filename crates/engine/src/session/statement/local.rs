@@ -94,7 +94,7 @@ pub(in crate::session) async fn start_local(
         }
         Kind::Lock(tables) => {
             if !lock_tables::lock_in_transaction(session, stmt, tables).await? {
-                lock_tables::lock_tables(session, tables)?;
+                Box::pin(lock_tables::lock_tables(session, stmt, tables)).await?;
             }
         }
         Kind::Copy(own) if own.direction == CopyDirection::FromClient => {

@@ -3,7 +3,7 @@
 use pando_kernel::error::{ErrorKind, Result};
 
 use crate::session::Session;
-use crate::session::connections::locks;
+use crate::session::connections::{locks, table_locks};
 use crate::session::cursors::close;
 use crate::session::errors::server_error;
 use crate::session::reply::made;
@@ -53,6 +53,7 @@ pub(in crate::session) async fn reset(session: &mut Session) -> Result<()> {
     session.temporary.drop_temporaries();
     session.settings.sequence_values_mut().forget();
     Box::pin(locks::forget_all(session)).await;
+    Box::pin(table_locks::forget(session)).await;
     session.work.channels_mut().leave_all();
     session.memory.named_mut().clear();
     session.settings.forget();

@@ -47,6 +47,7 @@ pub(in crate::session) fn startup_variable(
             session.settings.keep(&name.to_lowercase(), &text);
             session.settings.shown_mut().set(&told, &value);
         }
+        VariableEffect::Own { name, value } => session.settings.shown_mut().set(&name, &value),
         VariableEffect::As { name, value, over } => {
             over.iter().for_each(|other| session.settings.unset(other));
             session.settings.keep(name, &value);
@@ -125,6 +126,7 @@ async fn set_all(
             VariableEffect::Report { name, value } if one.scope == Scope::Local => {
                 shown.push(Change::Local(name, value));
             }
+            VariableEffect::Own { name, value } => return set_own(session, one.scope, name, value),
             VariableEffect::Replay => {
                 keep(&mut variables, &name, &text)?;
                 applied.push((name, text));
@@ -150,6 +152,9 @@ async fn set_all(
     if !next.is_empty() {
         session.work.set_next_modes(next)?;
     }
+    if resets && !session.work.is_idle() {
+        session.settings.is_set_here();
+    }
     // A value that the session has already may be hidden by one that SET LOCAL has set.
     let may_be_hidden = !session.settings.local().is_empty();
     let is_local = holds == Holds::InTransaction;
@@ -172,6 +177,25 @@ async fn set_all(
     show(session, dialect.as_ref(), shown);
     let resets = stmt.text.get(..5).is_some_and(|verb| verb.eq_ignore_ascii_case("reset"));
     made::complete(session, if resets { "RESET" } else { "SET" });
+    Ok(())
+}
+
+/// Sets what no storage unit hears of. Where there is such a thing, SET has one assignment.
+fn set_own(session: &mut Session, scope: Scope, name: String, value: String) -> Result<()> {
+    let dialect = session.place.dialect().ok_or_else(|| Error::new(ErrorKind::NoDatabase))?;
+    let is_servers = dialect.shown_at_first(&name) == Some(&*value);
+    let change = match scope {
+        Scope::Local => Change::Local(name, value),
+        Scope::Session | Scope::User | Scope::Global if is_servers => Change::ServersOwn(name),
+        Scope::Session | Scope::User | Scope::Global => Change::Lasting(name, value),
+    };
+    if !session.work.is_idle() {
+        session.settings.is_set_here();
+    } else if scope == Scope::Local {
+        warn_of_local(session);
+    }
+    show(session, dialect.as_ref(), vec![change]);
+    made::complete(session, "SET");
     Ok(())
 }
 
@@ -253,6 +277,7 @@ enum Change {
     Lasting(String, String),
     Local(String, String),
     AtLogin(String),
+    ServersOwn(String),
 }
 
 fn show(session: &mut Session, dialect: &dyn Dialect, changes: Vec<Change>) {
@@ -270,6 +295,7 @@ fn show(session: &mut Session, dialect: &dyn Dialect, changes: Vec<Change>) {
                 session.settings.shown_mut().set_locally(&name, &value);
             }
             Change::Local(..) => {}
+            Change::ServersOwn(name) => session.settings.shown_mut().unset(&name),
             Change::AtLogin(name) => show_as_at_login(session, dialect, &name),
         }
     }
@@ -283,7 +309,9 @@ fn show_as_at_login(session: &mut Session, dialect: &dyn Dialect, name: &str) {
     let told = |known: &str, value: &str| {
         let known = known.to_lowercase();
         match dialect.set(&known, &value_text(&known, value, dialect)) {
-            Ok(VariableEffect::Report { name, value }) => Some((name, value)),
+            Ok(VariableEffect::Report { name, value } | VariableEffect::Own { name, value }) => {
+                Some((name, value))
+            }
             Ok(
                 VariableEffect::Replay
                 | VariableEffect::Autocommit(_)
@@ -434,7 +462,7 @@ pub(in crate::session) async fn apply(
         return Ok(());
     }
     if local {
-        session.outbox.warn("25P01", "SET LOCAL can only be used in transaction blocks");
+        warn_of_local(session);
         return Ok(());
     }
     let before = session.settings.exchange(variables);
@@ -449,6 +477,10 @@ pub(in crate::session) async fn apply(
             Err(error)
         }
     }
+}
+
+fn warn_of_local(session: &mut Session) {
+    session.outbox.warn("25P01", "SET LOCAL can only be used in transaction blocks");
 }
 
 async fn try_variables(

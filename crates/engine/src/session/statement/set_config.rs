@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use pando_kernel::dialect::VariableEffect;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::event::Event;
 use pando_kernel::{Dialect, Value};
@@ -88,7 +89,13 @@ pub(in crate::session) async fn set_config(
     let mut settings = Vec::new();
     for call in calls {
         let setting = read(call, select, given)?.ok_or_else(refused)?;
+        let own = own_value(dialect.as_ref(), &setting)?;
         settings.extend(worth_keeping(session, setting, &dialect)?);
+        if let Some(value) = own {
+            let value = dialect.literal(&Value::Text(value));
+            instead(&mut edits, call.arguments[0].span, HARMLESS);
+            instead(&mut edits, call.arguments[1].span, &value);
+        }
         let is_local = call.arguments[2].span;
         edits.replace(Span::at(is_local.start), "(");
         edits.replace(Span::at(is_local.end), ") OR true");
@@ -107,6 +114,30 @@ pub(in crate::session) async fn set_config(
     }
     session.outbox.tell_all(events);
     Ok(true)
+}
+
+/// A setting that a unit is given in the place of one of which it must not hear.
+const HARMLESS: &str = "'application_name'";
+
+/// A literal in the place of an argument, which stays as what the statement takes.
+fn instead(edits: &mut Edits, argument: Span, literal: &str) {
+    edits.replace(Span::at(argument.start), format!("coalesce({literal}, ("));
+    edits.replace(Span::at(argument.end), ")::text)");
+}
+
+/// The value, as a server tells it, of a setting of which no unit hears.
+fn own_value(dialect: &dyn Dialect, setting: &Setting) -> Result<Option<String>> {
+    let value = value_text(&setting.name, &setting.text, dialect);
+    match dialect.set(&setting.name.to_lowercase(), &value)? {
+        VariableEffect::Own { value, .. } => Ok(Some(value)),
+        VariableEffect::Replay
+        | VariableEffect::Report { .. }
+        | VariableEffect::As { .. }
+        | VariableEffect::Back { .. }
+        | VariableEffect::Ignore
+        | VariableEffect::Autocommit(_)
+        | VariableEffect::LastInsertId(_) => Ok(None),
+    }
 }
 
 /// The SET of a setting that outlives its statement.

@@ -91,6 +91,7 @@ async fn value(
             Ok(Some((one.name.clone(), text)))
         }
         VariableEffect::Ignore
+        | VariableEffect::Own { .. }
         | VariableEffect::Autocommit(_)
         | VariableEffect::LastInsertId(_)
         | VariableEffect::As { .. }

@@ -13,7 +13,7 @@ use crate::session::cursors::{close, settle};
 use crate::session::errors::no_transaction;
 use crate::session::reply::made;
 use crate::session::reply::pull::finish;
-use crate::session::statement::{change_modes, set_modes};
+use crate::session::statement::{change_modes, lock_tables, set_modes};
 use crate::session::transaction::modes::known;
 use crate::session::transaction::{Opened, attend, base, begin, commit, end, snapshot, units};
 
@@ -223,6 +223,7 @@ async fn begin_verb(
         change_modes::alter(session, modes).await?;
     } else {
         snapshot::refuse_snapshot_in_base(session, &modes)?;
+        Box::pin(lock_tables::unlock(session)).await?;
         if open {
             commit::commit_implicitly(session).await?;
         }

@@ -15,6 +15,7 @@ pub(in crate::session) mod modes;
 pub(in crate::session) mod own_catalog;
 pub(in crate::session) mod serializable;
 pub(in crate::session) mod snapshot;
+pub(in crate::session) mod table_locks;
 pub(in crate::session) mod temporary;
 pub(in crate::session) mod times;
 pub(in crate::session) mod touched;
@@ -32,6 +33,7 @@ use crate::mirror::Gatherings;
 use crate::session::transaction::channels::Channels;
 use crate::session::transaction::locks::HeldLocks;
 use crate::session::transaction::own_catalog::Own;
+use crate::session::transaction::table_locks::TableLocks;
 use crate::session::transaction::times::Times;
 use crate::session::transaction::touched::Touched;
 use crate::session::transaction::undo_list::Base;
@@ -68,6 +70,8 @@ pub(in crate::session) struct Work {
     environment: Option<Environment>,
     /// What applications lock, beyond transactions too.
     locks: HeldLocks,
+    /// What LOCK TABLES has locked, boxed as hardly a session has any.
+    table_locks: Option<Box<TableLocks>>,
     /// What the session listens to and tells.
     channels: Channels,
     /// Rows that the open transaction has locked one by one.

@@ -227,7 +227,9 @@ fn is_of_the_vendor(name: &str) -> bool {
 /// Notes what planning and Pando's own answers tell of the session's settings.
 pub(in crate::session) fn tell_settings(session: &mut Session) {
     let (settings, isolation) = (session.settings.with_local_roles(), told_isolation(session));
+    let shown = session.settings.shown().now();
     let facts = session.place.facts_mut();
+    facts.shown = shown;
     (facts.settings, facts.isolation) = (settings, isolation);
 }
 

@@ -37,6 +37,7 @@ impl Default for Work {
             times: Times::default(),
             environment: None,
             locks: HeldLocks::default(),
+            table_locks: None,
             channels: Channels::default(),
             held_keys: None,
             gatherings: Gatherings::default(),
