@@ -8,6 +8,7 @@
     reason = "test support functions"
 )]
 
+#[allow(unreachable_pub, reason = "a library of the fuzzer has it, too")]
 #[path = "../fuzz/src/marked.rs"]
 mod marked;
 
