@@ -35,6 +35,22 @@ pub(crate) const STAGES: &[Stage] = &[
     stage::of("plan/order-by-limit/template", "statement", |times| {
         template(times, shop::FEW, shop::ORDERED)
     }),
+    stage::of("plan/find-value/template", "statement", |n| template(n, shop::FEW, shop::FOUND)),
+    stage::of("plan/find-value/template/encrypted", "statement", |n| {
+        warm(&Desk::at(shop::encrypted(Family::Postgres, shop::FEW)?, shop::FOUND)?, shop::FOUND, n)
+    }),
+    stage::of("plan/point-select/template/encrypted", "statement", |n| {
+        let built = shop::encrypted(Family::Postgres, shop::FEW)?;
+        warm(&Desk::at(built, shop::POINT_SELECT)?, shop::POINT_SELECT, n)
+    }),
+    stage::of("plan/update/template", "statement", |n| template(n, shop::FEW, shop::UPDATE)),
+    stage::of("plan/update/template/encrypted", "statement", |n| {
+        warm(
+            &Desk::at(shop::encrypted(Family::Postgres, shop::FEW)?, shop::UPDATE)?,
+            shop::UPDATE,
+            n,
+        )
+    }),
     stage::of("plan/insert", "statement", |n| plan(shop::INSERT, None, n)),
     stage::of("plan/order-by-limit", "statement", |n| plan(shop::ORDERED, None, n)),
     stage::of("plan/aggregate", "statement", |n| plan(shop::GROUPED, None, n)),
@@ -116,7 +132,10 @@ fn repeat(desk: &Desk, times: u32) -> Outcome {
 
 /// A shape that is known: what a hit of the template cache costs, but for finding the template.
 fn template(times: u32, nodes: u32, text: &'static str) -> Outcome {
-    let desk = Desk::over(nodes, Family::Postgres, text, None)?;
+    warm(&Desk::over(nodes, Family::Postgres, text, None)?, text, times)
+}
+
+fn warm(desk: &Desk, text: &'static str, times: u32) -> Outcome {
     desk.with(|context, statement| {
         let syntax = context.dialect.syntax();
         let mut shape = Shape::default();
@@ -125,6 +144,9 @@ fn template(times: u32, nodes: u32, text: &'static str) -> Outcome {
         let template = Template::of(context, &Arc::new(statement.clone()), &shape, &plan);
         let template = template.filter(|_| has_shape);
         let template = template.ok_or_else(|| Failure::from("no template comes of it"))?;
+        if template.plan(context, text, shape.slots()).is_none() {
+            return Err("the template does not take its own statement".into());
+        }
         for _ in 0..times {
             shape.read(black_box(text), syntax);
             black_box(template.plan(context, text, shape.slots()));

@@ -14,6 +14,10 @@ pub(crate) const RANGE: &str = "SELECT c FROM sbtest1 WHERE id BETWEEN 50127 AND
 pub(crate) const INSERT: &str = "INSERT INTO sbtest1 (id, k, c, pad) VALUES (50127, 49852, \
     '68487932199-96439406143-93774651418-41631865787-96406072701-20604855487-25459966574-28203206787-41238978918-19503783441', \
     '22195207048-70116052123-74140395089-76317954521-98694025897')";
+pub(crate) const FOUND: &str =
+    "SELECT id FROM sbtest1 WHERE id=50127 AND c='68487932199-96439406143-93774651418'";
+pub(crate) const UPDATE: &str =
+    "UPDATE sbtest1 SET c='68487932199-96439406143-93774651418' WHERE id=50127";
 pub(crate) const ORDERED: &str = "SELECT id, k, c FROM sbtest1 ORDER BY id LIMIT 10";
 pub(crate) const GROUPED: &str = "SELECT k, COUNT(*), SUM(id) FROM sbtest1 GROUP BY k";
 
@@ -51,18 +55,41 @@ rules:
       by_each: {type: MOD, props: {sharding-count: EACH}}
 ";
 
+/// For a table of which a column is encrypted.
+const ENCRYPTED: &str = "
+  - !ENCRYPT
+    tables:
+      sbtest1:
+        columns:
+          c: {cipher: {name: c_cipher, encryptorName: aes}}
+    encryptors:
+      aes: {type: AES, props: {aes-key-value: 123456abc}}
+";
+
 /// The database with so many data nodes on each storage unit, ready to be served; nothing is connected.
 ///
 /// # Errors
 /// When the configuration above is wrong.
 pub(crate) fn built(family: Family, each: u32) -> Outcome<Built> {
+    built_by(RULES, family, each)
+}
+
+/// The same, whose column `c` is encrypted.
+///
+/// # Errors
+/// When the configuration above is wrong.
+pub(crate) fn encrypted(family: Family, each: u32) -> Outcome<Built> {
+    built_by(&format!("{}{}", RULES.trim_end(), ENCRYPTED), family, each)
+}
+
+fn built_by(rules: &str, family: Family, each: u32) -> Outcome<Built> {
     let url = match family {
         Family::Postgres => "jdbc:postgresql://127.0.0.1:5432/unit?sslmode=disable",
         Family::MySql => "jdbc:mysql://127.0.0.1:3306/unit?useSSL=false",
     };
     let unit = |n| format!("  ds_{n}: {{url: \"{url}\", username: test, password: \"\"}}\n");
     let last = each.checked_sub(1).ok_or("a table has a node at least")?;
-    let rules = RULES.replace("LAST", &last.to_string()).replace("EACH", &each.to_string());
+    let rules = rules.replace("LAST", &last.to_string()).replace("EACH", &each.to_string());
     let rules = rules.trim_start();
     let text = format!("databaseName: shop\ndataSources:\n{}{}{rules}", unit(0), unit(1));
     let configuration = parse_one(File { name: "shop.yaml", text: &text }, &|_| None)?;

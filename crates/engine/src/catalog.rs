@@ -34,6 +34,8 @@ pub(crate) struct UnitCatalog {
     latest_views: RwLock<Option<Arc<Views>>>,
     /// As `Known::epoch`, to be read without waiting.
     epoch: AtomicU64,
+    /// How often tables were forgotten that were not there.
+    missed: AtomicU64,
     means_one: AtomicBool,
 }
 
@@ -289,6 +291,13 @@ impl UnitCatalog {
         drop(read);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.columns.retain(|_, columns| !columns.is_empty());
+        self.missed.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Changes whenever [`UnitCatalog::forget_missing`] has forgotten any. What was planned by what is known stays right,
+    /// but who plans meanwhile may miss what he has asked for.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Acquire)
     }
 
     /// Forgets everything: a definition has changed.

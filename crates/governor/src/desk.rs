@@ -197,7 +197,7 @@ impl Governor {
 
     async fn define(&self, caller: &Caller, statement: &Rdl) -> Result<()> {
         let database = chosen(caller, None)?;
-        if let Rdl::EncryptTable { step, table } = statement {
+        if let Rdl::EncryptTable { step, table, .. } = statement {
             let of = StepOf { family: caller.family, database, table: &table.text };
             return self.take_encrypt_step(of, *step, statement).await;
         }

@@ -310,6 +310,14 @@ impl Governor {
         model.entries(keeping).map_err(|refusal| error::refusal(&refusal))
     }
 
+    /// What seals entries that only instances may read or make.
+    pub(crate) fn secret(&self) -> Option<&Key> {
+        match &self.shared.origin {
+            Origin::Repository { secrets: Secrets::Sealed(key), .. } => Some(key),
+            Origin::Repository { .. } | Origin::Files => None,
+        }
+    }
+
     /// What marks the configuration of a repository that others can reach as made by who has the cluster's key.
     pub(crate) fn marks(&self) -> Option<&Key> {
         match &self.shared.origin {

@@ -1,16 +1,17 @@
 //! What a governor asks of the process that it governs.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pando_config::{Database, Errors, Global, Problem, StorageUnit};
 use pando_distsql::command::Status;
-use pando_kernel::Offer;
 use pando_kernel::error::Result;
 use pando_kernel::feature::LogicTable;
 use pando_kernel::runtime::BoxFuture;
+use pando_kernel::{Offer, Value};
 
 use crate::cluster::Cluster;
 
@@ -188,6 +189,10 @@ pub enum Refilling {
 /// How far such work is.
 #[derive(Debug, Default)]
 pub struct Progress {
+    /// Which rows are behind it; kept, so that it goes on there after a kill.
+    pub positions: Mutex<Positions>,
+    /// Rows that are looked at in a second at most; 0 has no bound.
+    pub rate: AtomicU64,
     /// Data nodes that it concerns.
     pub nodes: AtomicU64,
     /// Those of them that are done.
@@ -198,6 +203,36 @@ pub struct Progress {
     pub written: AtomicU64,
     /// It is to end.
     pub stops: AtomicBool,
+}
+
+/// Which rows of a table are in step, by what it was that made them so.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Positions {
+    /// Which look at the rows it is.
+    pub look: RowsLook,
+    /// What tells whether rows would be made in step in the same way; empty where nothing does. Of the house.
+    pub made_by: Vec<String>,
+    /// How far the data nodes are that have been begun with.
+    pub nodes: BTreeMap<Found, Position>,
+}
+
+/// Rows are looked at twice: once more when nothing that an older rule has planned is under way any longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RowsLook {
+    /// Some of its rows may be written by what an older rule has planned.
+    #[default]
+    First,
+    /// None is any more.
+    Second,
+}
+
+/// How far a data node is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Position {
+    /// All rows up to this primary key, and the one with it, were looked at, and what was written for it is committed.
+    Behind(Vec<Value>),
+    /// All rows were.
+    End,
 }
 
 /// A table found on a storage unit.

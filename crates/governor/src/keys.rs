@@ -28,6 +28,8 @@ pub(crate) const DEFINITIONS: &str = "/nodes/definitions/";
 pub(crate) const WAITS: &str = "/waits/";
 /// Which instance stores the rows of a table otherwise, as long as its session lives: `database.table`.
 pub(crate) const REFILLS: &str = "/refills/";
+/// How far the rows of a table are that are stored otherwise: `database.table`.
+pub(crate) const POSITIONS: &str = "/positions/";
 /// Whether the cluster takes statements.
 pub(crate) const STATE: &str = "/states/cluster_state";
 
@@ -48,7 +50,7 @@ pub(crate) fn parts<const N: usize>(name: &str) -> Option<[String; N]> {
     parts?.try_into().ok()
 }
 
-fn escaped(part: &str) -> String {
+pub(crate) fn escaped(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     for byte in part.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') {
@@ -61,7 +63,7 @@ fn escaped(part: &str) -> String {
     out
 }
 
-fn unescaped(part: &str) -> Option<String> {
+pub(crate) fn unescaped(part: &str) -> Option<String> {
     let mut out = Vec::with_capacity(part.len());
     let mut bytes = part.bytes();
     while let Some(byte) = bytes.next() {

@@ -16,6 +16,7 @@ mod leaving;
 mod left;
 mod member;
 mod overtaken;
+mod positions;
 mod refills;
 mod standing;
 mod state;
@@ -28,8 +29,8 @@ pub use governor::{Governor, Options, Origin, Secrets};
 pub use pando_distsql::command::Status;
 
 pub use house::{
-    Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Orders, Progress, Refiller,
-    Refilling, Served, Unsettled,
+    Found, House, Lease, MOST_COMPARED, MOST_COUNTED, MOST_PLACED, Orders, Position, Positions,
+    Progress, Refiller, Refilling, RowsLook, Served, Unsettled,
 };
 pub use state::Keeper;
 

@@ -13,18 +13,22 @@ use pando_config::rules::{EncryptReads, EncryptStage, EncryptTable};
 use pando_distsql::command::{EncryptStep, Rdl};
 use pando_kernel::Administration as _;
 use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::runtime::within;
 use pando_model::EncryptAdvance;
-use pando_repository::{Change, Expected, Prefix};
+use pando_repository::{Change, Expected, Prefix, Revision};
 
 use crate::error::{refusal, repository as failed};
 use crate::governor::Governor;
-use crate::house::{Orders, Progress, Refilling};
+use crate::house::{Orders, Progress, Refilling, RowsLook};
 use crate::keys;
+use crate::positions::{Claimed, Kept};
 
 /// Time between two attempts of work that has failed.
 const AGAIN: Duration = Duration::from_secs(10);
 /// Time between two looks whether all instances follow.
 const LOOK: Duration = Duration::from_millis(200);
+/// Time between two entries of how far rows are: everybody reads them.
+const KEPT_EVERY: Duration = Duration::from_secs(5);
 /// Statements that were planned before a change are over by then where units let them wait no longer for connections.
 const LEAST_SETTLED: Duration = Duration::from_secs(1);
 
@@ -59,13 +63,16 @@ impl Governor {
         let open = self.open_tables();
         self.end_others(&open);
         for (database, table) in open {
+            let rate = self.rule_of(&database, &table).and_then(|own| own.rows_per_second);
             let work = {
                 let mut own = self.shared.refills.lock().unwrap_or_else(PoisonError::into_inner);
                 let key = (database.clone(), table.clone());
-                if own.0.get(&key).is_some_and(|work| !work.told().is_over) {
+                if let Some(work) = own.0.get(&key).filter(|work| !work.told().is_over) {
+                    work.progress.rate.store(rate.unwrap_or_default(), Ordering::Relaxed);
                     continue;
                 }
                 let work = Arc::new(Work::default());
+                work.progress.rate.store(rate.unwrap_or_default(), Ordering::Relaxed);
                 own.0.insert(key, Arc::clone(&work));
                 work
             };
@@ -116,25 +123,31 @@ impl Governor {
     }
 
     fn stage(&self, database: &str, table: &str) -> Option<(Arc<Database>, EncryptStage)> {
+        let stage = self.rule_of(database, table)?.stage;
+        let database = self.now().database(database).map(Arc::clone)?;
+        Some((database, stage))
+    }
+
+    fn rule_of(&self, database: &str, table: &str) -> Option<EncryptTable> {
         let database = self.now().database(database).map(Arc::clone)?;
         let rule = database.rules.encrypt.as_ref()?;
         let own = rule.tables.iter().find(|(name, _)| name.value == table);
-        let stage = own.map(|(_, own)| own.stage)?;
-        Some((database, stage))
+        own.map(|(_, own)| own.clone())
     }
 
     /// Goes from stage to stage until the rows are in step, where no other instance does.
     async fn refill(&self, database: &str, table: &str, work: &Work) -> Result<()> {
-        if !self.claims(database, table).await? {
+        let Some(claim) = self.claims(database, table).await? else {
             work.tell("", "another instance does it");
             return Ok(());
-        }
-        let outcome = self.refill_claimed(database, table, work).await;
+        };
+        let outcome = self.refill_claimed(Claimed { database, table, claim }, work).await;
         self.gives_up(database, table).await;
         outcome
     }
 
-    async fn refill_claimed(&self, database: &str, table: &str, work: &Work) -> Result<()> {
+    async fn refill_claimed(&self, of: Claimed<'_>, work: &Work) -> Result<()> {
+        let Claimed { database, table, .. } = of;
         loop {
             let Some((served, stage)) = self.stage(database, table) else { return Ok(()) };
             let house = &self.shared.house;
@@ -150,14 +163,13 @@ impl Governor {
                     if let Some(told) = self.defined(database) {
                         told.await;
                     }
+                    // Of rows that were looked at before: they may have been changed since in the one column alone.
+                    self.forget_kept(of).await?;
                     EncryptStage::Rows
                 }
                 EncryptStage::Rows => {
                     self.settled_everywhere(work).await?;
-                    let begun = self.shared.runtime.now();
-                    self.look_at_rows(&served, table, work).await?;
-                    self.outlives_plans(&served, begun, work).await?;
-                    self.look_at_rows(&served, table, work).await?;
+                    self.bring_in_step(&served, of, work).await?;
                     EncryptStage::InStep
                 }
             };
@@ -200,27 +212,80 @@ impl Governor {
         Ok(())
     }
 
-    /// Brings rows in step, those that older transactions are still writing as well.
-    async fn look_at_rows(&self, served: &Database, table: &str, work: &Work) -> Result<()> {
-        let house = &self.shared.house;
-        work.tell("waits for transactions", "");
-        house.refill(served, table, Refilling::Fence, &work.progress).await?;
-        work.tell("rows", "");
-        house.refill(served, table, Refilling::Rows, &work.progress).await
+    /// Looks at all rows twice, from where somebody was who did so before.
+    async fn bring_in_step(&self, served: &Database, of: Claimed<'_>, work: &Work) -> Result<()> {
+        work.begins_at(self.kept(of).await?);
+        loop {
+            let begun = self.shared.runtime.now();
+            self.look_at_rows(served, of, work).await?;
+            let look = work.kept().positions.look;
+            match look {
+                RowsLook::First => self.outlives_plans(served, begun, work).await?,
+                RowsLook::Second => break,
+            }
+            work.begins_second_look();
+            self.keep(of, &work.kept()).await?;
+        }
+        // First this: with the next stage all rows are to be looked at anew whenever it is said.
+        self.forget_kept(of).await
     }
 
-    async fn claims(&self, database: &str, table: &str) -> Result<bool> {
-        let Some(repository) = self.repository() else { return Ok(false) };
+    /// Brings rows in step, those that older transactions are still writing as well.
+    async fn look_at_rows(&self, served: &Database, of: Claimed<'_>, work: &Work) -> Result<()> {
+        let (house, progress) = (&self.shared.house, &work.progress);
+        work.tell("waits for transactions", "");
+        house.refill(served, of.table, Refilling::Fence, progress).await?;
+        work.tell("rows", "");
+        let mut rows = house.refill(served, of.table, Refilling::Rows, progress);
+        let outcome = loop {
+            match within(&*self.shared.runtime, KEPT_EVERY, rows.as_mut()).await {
+                Some(outcome) => break outcome,
+                None => self.keep_or_tell(of, work).await?,
+            }
+        };
+        drop(rows);
+        if outcome.is_err() {
+            self.keep_or_tell(of, work).await?;
+        }
+        outcome
+    }
+
+    /// Keeps how far the rows are; a repository that is away ends no work.
+    ///
+    /// # Errors
+    /// `Cancelled` where another instance does the work by now.
+    async fn keep_or_tell(&self, of: Claimed<'_>, work: &Work) -> Result<()> {
+        let Err(error) = self.keep(of, &work.kept()).await else { return Ok(()) };
+        if self.is_taken(of).await {
+            return Err(ErrorKind::Cancelled.into());
+        }
+        tracing::warn!(%error, "how far rows are could not be kept");
+        Ok(())
+    }
+
+    /// Whether another instance has the work for certain.
+    async fn is_taken(&self, of: Claimed<'_>) -> bool {
+        let Some(repository) = self.repository() else { return false };
+        let key = keys::key(keys::REFILLS, &[of.database, of.table]);
+        let Ok(below) = key.and_then(|key| Prefix::parse(key.as_str())) else { return false };
+        let view = repository.read(&below).await;
+        view.is_ok_and(|view| !view.entries.values().any(|entry| entry.revision == of.claim))
+    }
+
+    /// The entry by which this instance has the work; `None` where another one has it.
+    async fn claims(&self, database: &str, table: &str) -> Result<Option<Revision>> {
+        let Some(repository) = self.repository() else { return Ok(None) };
         let key = keys::key(keys::REFILLS, &[database, table]).map_err(|error| failed(&error))?;
         let own = self.shared.id.as_bytes().to_vec();
         let change =
             Change::new().expect(&key, Expected::Absent).put_for_session(&key, own.clone());
         match repository.commit(change).await {
-            Ok(_) => Ok(true),
+            Ok(revision) => Ok(Some(revision)),
             Err(pando_repository::Error::Conflict(_)) => {
                 let below = Prefix::parse(key.as_str()).map_err(|error| failed(&error))?;
                 let view = repository.read(&below).await.map_err(|error| failed(&error))?;
-                Ok(view.entries.values().any(|entry| entry.value == own))
+                let mut entries = view.entries.values();
+                Ok(entries.find(|entry| entry.value == own).map(|entry| entry.revision))
             }
             Err(error) => Err(failed(&error)),
         }
@@ -336,6 +401,8 @@ impl Governor {
         let Some((served, table)) = self.encrypted(database, table) else { return Ok(()) };
         let work = Work::default();
         self.settled_everywhere(&work).await?;
+        // What was planned before names the columns.
+        self.outlives_plans(&served, self.shared.runtime.now(), &work).await?;
         self.shared.house.refill(&served, &table, Refilling::Drop, &work.progress).await?;
         if let Some(told) = self.defined(&served.name) {
             told.await;
@@ -377,6 +444,8 @@ impl Governor {
             let mut cells = vec![Some(name.value.clone()), Some(reads.into())];
             cells.push(Some(table.stage.word().into()));
             cells.extend(work.map_or_else(|| vec![None; 7], |work| work.cells(&self.shared.id)));
+            let rate = table.rows_per_second.map(|rate| rate.to_string());
+            cells.insert(cells.len() - 1, rate);
             Some(cells)
         };
         tables.filter_map(row).collect()
@@ -391,6 +460,30 @@ impl Work {
     fn tell(&self, pass: &'static str, message: &str) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         (told.pass, told.message) = (pass, message.to_owned());
+    }
+
+    /// Goes on from what is kept.
+    fn begins_at(&self, kept: Kept) {
+        let Kept { positions, seen, written } = kept;
+        *self.progress.positions.lock().unwrap_or_else(PoisonError::into_inner) = positions;
+        self.progress.seen.store(seen, Ordering::Relaxed);
+        self.progress.written.store(written, Ordering::Relaxed);
+    }
+
+    fn begins_second_look(&self) {
+        let mut kept = self.progress.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.look = RowsLook::Second;
+        kept.nodes.clear();
+    }
+
+    /// How far the rows are.
+    fn kept(&self) -> Kept {
+        let Progress { positions, seen, written, .. } = &self.progress;
+        Kept {
+            positions: positions.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            seen: seen.load(Ordering::Relaxed),
+            written: written.load(Ordering::Relaxed),
+        }
     }
 
     fn ends(&self) {

@@ -15,11 +15,19 @@ use crate::value::Value;
 
 /// Turns values into those that are stored.
 pub trait ValueMap: Send + Sync + Debug {
-    /// The value as it is stored, or as what is stored compares with it. NULL is not asked for: it stays.
+    /// The value as it is stored, or as what is stored compares with it; never NULL.
     ///
     /// # Errors
     /// `Value` for one that cannot be stored.
     fn turned(&self, value: &Value) -> Result<Value>;
+
+    /// What becomes of NULL.
+    ///
+    /// # Errors
+    /// As a server says that takes none.
+    fn null(&self) -> Result<Value> {
+        Ok(Value::Null)
+    }
 
     /// The type that a client is told of a parameter in its place, where it is not the stored one's.
     fn declared(&self) -> Option<DeclaredType> {
@@ -37,7 +45,7 @@ impl Turn {
     /// # Errors
     /// As [`ValueMap::turned`].
     pub fn of(&self, value: &Value) -> Result<Value> {
-        if value.is_null() { Ok(Value::Null) } else { self.0.turned(value) }
+        if value.is_null() { self.0.null() } else { self.0.turned(value) }
     }
 }
 

@@ -25,6 +25,13 @@ pub trait Refill: Send + Sync + Debug {
     /// `Value` where what is read cannot be read.
     fn row(&self, row: &[Value]) -> Result<Option<Vec<Value>>>;
 
+    /// What tells later whether rows would be stored in the same way: texts without any value of a row, of the columns,
+    /// their algorithms and keys. Empty where nothing can tell.
+    fn made_by(&self) -> Vec<String>;
+
+    /// Whether rows that were in step when [`Refill::made_by`] gave this are in step now.
+    fn is_made_by(&self, known: &[String]) -> bool;
+
     /// The stored columns that nothing is read of: they go when it is to stay so.
     fn unread(&self) -> Vec<Unread>;
 }

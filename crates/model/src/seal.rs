@@ -44,7 +44,9 @@ impl Key {
 
     /// Encrypts with a nonce that follows from path and text, so that an unchanged secret is an unchanged entry. Two secrets of one
     /// path have different nonces; what shows is only whether a secret came back to an earlier value.
-    fn seal(&self, text: &str, path: &str) -> Option<String> {
+    ///
+    /// `None` where the algorithm refuses, which it does for no text of ours.
+    pub fn seal(&self, text: &str, path: &str) -> Option<String> {
         let mut derive =
             hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &self.part(b"nonce")));
         derive.update(&(path.len() as u64).to_be_bytes());
@@ -60,7 +62,8 @@ impl Key {
         Some(STANDARD.encode(out))
     }
 
-    fn open(&self, sealed: &str, path: &str) -> Option<String> {
+    /// What was sealed for this path with this key; `None` for anything else.
+    pub fn open(&self, sealed: &str, path: &str) -> Option<String> {
         let bytes = STANDARD.decode(sealed).ok()?;
         let (nonce, rest) = bytes.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;

@@ -1,11 +1,11 @@
 //! Storing the rows of a table otherwise while clients go on: its columns, and then its rows by their primary key, on
 //! connections of its own.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use pando_governor::{Found, Orders, Progress, Refilling};
+use pando_governor::{Found, Orders, Position, Positions, Progress, Refilling, RowsLook};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::error::{Error, ErrorKind, Result};
 use pando_kernel::runtime::{BoxFuture, all};
@@ -45,7 +45,12 @@ struct Node<'l> {
     words: &'l dyn RefillWords,
     found: &'l Found,
     progress: &'l Progress,
+    pace: &'l Pace,
 }
+
+/// When the next rows of a table may be looked at, where there is a bound.
+#[derive(Debug, Default)]
+struct Pace(Mutex<Option<Instant>>);
 
 impl<'l> Refills<'l> {
     /// Looks where the table stands.
@@ -97,10 +102,12 @@ impl<'l> Refills<'l> {
         let words = words.ok_or_else(|| refused(dialect.family(), "its servers cannot do this"))?;
         progress.nodes.store(self.nodes.len() as u64, Ordering::Relaxed);
         progress.done.store(0, Ordering::Relaxed);
-        progress.seen.store(0, Ordering::Relaxed);
-        let (refill, look) = (&*self.refill, self.look);
-        let nodes: Vec<Node<'_>> =
-            self.nodes.iter().map(|found| Node { look, refill, words, found, progress }).collect();
+        let (refill, look, pace) = (&*self.refill, self.look, &Pace::default());
+        if part == Refilling::Rows {
+            takes_up(refill, progress);
+        }
+        let node = |found| Node { look, refill, words, found, progress, pace };
+        let nodes: Vec<Node<'_>> = self.nodes.iter().map(node).collect();
         for node in &nodes {
             node.check(part).await?;
         }
@@ -144,7 +151,7 @@ impl Node<'_> {
                 let keys = columns.iter().filter(|column| column.primary_key);
                 let keys: Vec<&TableColumn> = keys.collect();
                 if keys.is_empty() {
-                    return Err(self.refused("it has no primary key"));
+                    return Err(refused_without_key(&self.told()));
                 }
                 let is_stored = |key: &&TableColumn| names.contains(&key.name);
                 if let Some(key) = keys.into_iter().find(is_stored) {
@@ -275,10 +282,14 @@ impl Node<'_> {
         let reading = Reading::of(self, &columns);
         let mut inquiry = self.connection().await?;
         let mut writing = self.connection().await?;
-        let mut after: Option<Vec<Value>> = None;
+        let mut after: Option<Vec<Value>> = match positions(self.progress).nodes.get(self.found) {
+            Some(Position::End) => return Ok(()),
+            Some(Position::Behind(key)) => Some(key.clone()),
+            None => None,
+        };
         let mut count = FIRST;
         loop {
-            self.go_on()?;
+            count = self.waits_for_turn(count).await?;
             let begun = self.look.runtime.now();
             let rows = inquiry.rows(&reading.batch(after.as_deref(), count)).await?;
             let stale = reading.stale(&rows).map_err(|error| self.about(&error))?;
@@ -287,8 +298,13 @@ impl Node<'_> {
                 self.progress.written.fetch_add(written as u64, Ordering::Relaxed);
             }
             self.progress.seen.fetch_add(rows.len() as u64, Ordering::Relaxed);
-            let Some(last) = rows.last().filter(|_| rows.len() == count) else { return Ok(()) };
-            after = Some(reading.key(last).to_vec());
+            let Some(last) = rows.last().filter(|_| rows.len() == count) else {
+                self.comes_to(Position::End);
+                return Ok(());
+            };
+            let key = reading.key(last).to_vec();
+            self.comes_to(Position::Behind(key.clone()));
+            after = Some(key);
             count = next(count, bytes(&rows));
             if !stale.is_empty() {
                 // Clients come first: half of the time is theirs alone.
@@ -296,6 +312,27 @@ impl Node<'_> {
                 self.look.runtime.sleep(taken).await;
             }
         }
+    }
+
+    /// Waits until more rows may be looked at; so many of them, up to `count`.
+    async fn waits_for_turn(&self, count: usize) -> Result<usize> {
+        let rate = || self.progress.rate.load(Ordering::Relaxed);
+        let Some(due) = self.pace.next(self.look.runtime.now(), count, rate()) else {
+            self.go_on()?;
+            return Ok(count);
+        };
+        loop {
+            self.go_on()?;
+            let left = due.at.saturating_duration_since(self.look.runtime.now());
+            if left.is_zero() || rate() == 0 {
+                return Ok(due.count);
+            }
+            self.look.runtime.sleep(left.min(PAUSE)).await;
+        }
+    }
+
+    fn comes_to(&self, position: Position) {
+        positions(self.progress).nodes.insert(self.found.clone(), position);
     }
 
     /// Brings rows in step that are locked for it, by their keys; how many were not by then.
@@ -334,7 +371,51 @@ impl Node<'_> {
     }
 
     fn refused(&self, why: &str) -> Error {
-        refused(&format!("{}.{}", self.found.unit, self.found.table), why)
+        refused(&self.told(), why)
+    }
+
+    /// Its name in errors.
+    fn told(&self) -> String {
+        format!("{}.{}", self.found.unit, self.found.table)
+    }
+}
+
+/// Rows that may be looked at, and when.
+#[derive(Debug, PartialEq)]
+struct Due {
+    at: Instant,
+    count: usize,
+}
+
+impl Pace {
+    /// Takes the next turn for up to `most` rows, and no more than a second has; `None` without a bound.
+    fn next(&self, now: Instant, most: usize, rate: u64) -> Option<Due> {
+        let count = most.min(usize::try_from(rate).unwrap_or(usize::MAX));
+        if count == 0 {
+            return None;
+        }
+        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = next.map_or(now, |next| next.max(now));
+        *next = Some(at + Duration::from_secs_f64(count as f64 / rate as f64));
+        Some(Due { at, count })
+    }
+}
+
+fn positions(progress: &Progress) -> MutexGuard<'_, Positions> {
+    progress.positions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins with the first row where rows were brought in step by something else until now, or by nobody.
+fn takes_up(refill: &dyn Refill, progress: &Progress) {
+    let mut kept = positions(progress);
+    if kept.made_by.is_empty() && kept.nodes.is_empty() {
+        kept.made_by = refill.made_by();
+    } else if !refill.is_made_by(&kept.made_by) {
+        let (look, made_by) = (RowsLook::First, refill.made_by());
+        *kept = Positions { look, made_by, ..Positions::default() };
+    }
+    if kept.nodes.is_empty() {
+        progress.seen.store(0, Ordering::Relaxed);
     }
 }
 
@@ -369,9 +450,32 @@ fn refused(what: &str, why: &str) -> Error {
     )
 }
 
+fn refused_without_key(what: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!(
+            "`{what}` cannot be stored otherwise: it has no primary key, by which its rows are gone through"
+        ),
+        "add one with ALTER TABLE, of columns that tell its rows apart, or of a new column that counts them",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_rows_are_looked_at_than_a_rate_allows() {
+        let (pace, now) = (Pace::default(), Instant::now());
+        let after = |millis| now + Duration::from_millis(millis);
+        assert_eq!(pace.next(now, 50, 0), None);
+        assert_eq!(pace.next(now, 50, 100), Some(Due { at: now, count: 50 }));
+        assert_eq!(pace.next(now, 1000, 100), Some(Due { at: after(500), count: 100 }));
+        assert_eq!(pace.next(now, 1000, 10), Some(Due { at: after(1500), count: 10 }));
+        // What was not used is not made up for.
+        assert_eq!(pace.next(after(9000), 1, 10), Some(Due { at: after(9000), count: 1 }));
+        assert_eq!(pace.next(after(9000), 1, 10), Some(Due { at: after(9100), count: 1 }));
+    }
 
     #[test]
     fn as_many_rows_are_read_as_fit() {

@@ -72,6 +72,11 @@ impl EncryptedColumn {
         self.told.purpose == Purpose::Plain
     }
 
+    /// Whether columns are written that nobody reads.
+    pub(crate) fn has_beside(&self) -> bool {
+        !self.beside.is_empty()
+    }
+
     /// Whether it is about to be stored otherwise.
     pub(crate) fn is_in_transition(&self) -> bool {
         self.all_parts().any(|part| part.purpose == Purpose::Plain)

@@ -8,6 +8,7 @@ mod column;
 mod declaration;
 mod define;
 mod encryptor;
+mod in_step;
 mod places;
 mod refill;
 mod rule;
@@ -46,7 +47,11 @@ struct Encrypt {
 impl Encrypt {
     /// The uses of encrypted columns; what must be known first.
     fn uses(&self, ctx: &Context<'_>, stmt: &Statement) -> Result<std::result::Result<Uses, Need>> {
-        pando_columns::uses_or_need(ctx, stmt, &self.rule.interest, refused)
+        let uses = pando_columns::uses_or_need(ctx, stmt, &self.rule.interest, refused)?;
+        Ok(uses.and_then(|uses| match in_step::need(&self.rule, ctx, stmt, &uses) {
+            None => Ok(uses),
+            Some(need) => Err(need),
+        }))
     }
 
     /// The same, where routing has seen to it that all is known.
@@ -67,6 +72,7 @@ impl Encrypt {
         for one in told {
             cast::check(one, places::found(&self.rule, &one.of)?, &stmt.text, self.rule.fold)?;
         }
+        in_step::check(&self.rule, ctx, stmt, uses)?;
         define::check(&self.rule, ctx, stmt, uses)
     }
 }

@@ -13,6 +13,9 @@ use crate::column::{EncryptedColumn, Part, Purpose};
 use crate::declaration;
 use crate::rule::Rule;
 
+/// What is encrypted to tell an algorithm and its keys from others.
+const SAMPLE: &[u8] = b"1";
+
 /// The encrypted columns of one table.
 #[derive(Debug)]
 pub(crate) struct Columns {
@@ -86,6 +89,24 @@ impl Refill for Columns {
         Ok((wanted[..] != *row).then_some(wanted))
     }
 
+    fn made_by(&self) -> Vec<String> {
+        let made = |(own, part): (String, &Part)| {
+            let sample = part.makes.encrypt(SAMPLE).ok()?;
+            Some(format!("{own}{sample}"))
+        };
+        self.made().map(made).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn is_made_by(&self, known: &[String]) -> bool {
+        let is_made = |((own, part), known): ((String, &Part), &String)| {
+            let sample = known.strip_prefix(&own);
+            sample.is_some_and(|sample| part.makes.is_current(sample, SAMPLE))
+        };
+        !known.is_empty()
+            && self.made().count() == known.len()
+            && self.made().zip(known).all(is_made)
+    }
+
     fn unread(&self) -> Vec<Unread> {
         let of = |column: &Arc<EncryptedColumn>| {
             let told = column.told.name.clone();
@@ -99,6 +120,16 @@ impl Refill for Columns {
 }
 
 impl Columns {
+    /// The stored columns, each with its name and its type in front of a sample.
+    fn made(&self) -> impl Iterator<Item = (String, &Part)> {
+        self.columns.iter().flat_map(|column| {
+            column.all_parts().map(|part| {
+                let declared = column.declared.map(|own| own.declared.spelled(self.fold));
+                (format!("{} {:?} {declared:?} ", part.name, part.purpose), part)
+            })
+        })
+    }
+
     /// What the stored columns of one column are to hold; what is right already stays as it is.
     fn cells(&self, column: &EncryptedColumn, own: &[Value]) -> Result<Vec<Value>> {
         let told = own.first().unwrap_or(&Value::Null);
@@ -155,7 +186,12 @@ impl Columns {
         let found = DeclaredType::read(kind, self.fold);
         let is_right = match column.declared {
             Some(own) => found == Some(own.declared),
-            None => plain.kind == Kind::Text && declaration::octets(kind).is_some(),
+            // Blanks behind a value of CHAR are told or not: its rule has to say that it is one.
+            None => {
+                plain.kind == Kind::Text
+                    && declaration::octets(kind).is_some()
+                    && !matches!(found, Some(DeclaredType::Char { .. }))
+            }
         };
         match (is_right, column.declared) {
             (true, _) => Ok(()),

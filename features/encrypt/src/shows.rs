@@ -65,7 +65,7 @@ pub(crate) fn logic(rule: &Rule, table: &str, stored: &[TableColumn]) -> Option<
         };
         let held = |part: &Part| stored.iter().find(|own| is_part(own, part)).cloned();
         Some(LogicColumn {
-            column: column.seen(own),
+            column: column.seen(own, column.beside_plain().and_then(held).as_ref()),
             compares: match column.told.makes.abilities().equal {
                 _ if column.is_told_plain() => Compares::AsStored,
                 true => Compares::EqualOnly,
@@ -86,11 +86,20 @@ pub(crate) fn logic(rule: &Rule, table: &str, stored: &[TableColumn]) -> Option<
 }
 
 impl EncryptedColumn {
-    /// The column as clients see it, of which what is told is stored so.
-    fn seen(&self, told: &TableColumn) -> TableColumn {
+    /// The one in the plain that is written and not read.
+    fn beside_plain(&self) -> Option<&Part> {
+        self.beside.iter().find(|part| part.purpose == Purpose::Plain)
+    }
+
+    /// The column as clients see it, of which what is told is stored so, and perhaps still stands in the plain.
+    fn seen(&self, told: &TableColumn, plain: Option<&TableColumn>) -> TableColumn {
         let mut seen = TableColumn { name: self.of.column.to_string(), ..told.clone() };
         if self.is_told_plain() {
             return seen;
+        }
+        if let Some(plain) = plain {
+            seen.nullable &= plain.nullable;
+            seen.type_name.clone_from(&plain.type_name);
         }
         if let Some(Declared { declared, fold }) = self.declared {
             (seen.kind, seen.type_name) = (declared.kind(), declared.spelled(fold));

@@ -14,7 +14,7 @@ use crate::cast::Constant;
 use crate::column::{EncryptedColumn, Part};
 use crate::places::{by_cipher, found, is_own};
 use crate::rule::Rule;
-use crate::{define, refused};
+use crate::{define, in_step, refused};
 
 /// Writes one statement.
 pub(crate) struct Writer<'a> {
@@ -214,15 +214,17 @@ impl Writer<'_> {
                 }
                 let own = self.value_of(unwrapped(expr), column, changes)?;
                 let behind = own.up_to(expr.span.end);
-                column
-                    .further()
-                    .try_for_each(|part| changes.further(&behind, &own.turn(column, &part.stored)))
+                column.further().try_for_each(|part| {
+                    changes.further(&behind, &self.kept(column, own.turn(column, &part.stored)))
+                })
             }),
             Place::Field { at } if self.brings_lines() => {
                 if !column.is_told_plain() {
-                    changes.field(*at, &column.told.stored)?;
+                    changes.field(*at, &self.kept(column, column.told.stored.clone()))?;
                 }
-                column.further().for_each(|part| changes.further_field(*at, &part.stored));
+                column.further().for_each(|part| {
+                    changes.further_field(*at, &self.kept(column, part.stored.clone()));
+                });
                 Ok(())
             }
             Place::Assigned(given) => self.assigned(one, column, given, changes),
@@ -286,8 +288,12 @@ impl Writer<'_> {
             return Ok(Constant::kept(expr, text, fold));
         }
         let own = Constant::of(expr, text, fold, changes);
-        changes.value(&own.expr, &own.turn(column, &column.told.stored))?;
+        changes.value(&own.expr, &self.kept(column, own.turn(column, &column.told.stored)))?;
         Ok(own)
+    }
+
+    fn kept(&self, column: &EncryptedColumn, turn: Turn) -> Turn {
+        in_step::kept(self.ctx, column, turn)
     }
 
     fn constant(&self, value: &Value) -> Result<&Expr> {
@@ -324,7 +330,7 @@ impl Writer<'_> {
                 let own = self.value_of(expr, column, changes)?;
                 let behind = own.up_to(self.closed.get(&expr.span).copied().unwrap_or_default());
                 column.further().try_for_each(|part| {
-                    let turn = own.turn(column, &part.stored);
+                    let turn = self.kept(column, own.turn(column, &part.stored));
                     changes.further_behind(&behind, front(part), &turn)
                 })
             }

@@ -43,6 +43,7 @@ rules:
     t_waiting: {stage: WAITING, queryWithCipherColumn: false, columns: {note: &moving {plain: note, cipher: {name: note_cipher, encryptorName: aes}, assistedQuery: {name: note_hash, encryptorName: md5}}}}
     t_plain: {stage: ROWS, queryWithCipherColumn: false, columns: {note: *moving}}
     t_cipher: {stage: IN_STEP, columns: {note: *moving}}
+    t_strict: {stage: ROWS, queryWithCipherColumn: false, columns: {note: *moving}}
   encryptors:
     own: {type: EXPRESSION, props: {encrypt: \"'v1' + value.reverse()\", decrypt: value.substring(2).reverse(), added-characters: 2}}
     aes: {type: AES, props: {aes-key-value: 123456abc}}
@@ -56,7 +57,7 @@ fn columns(table: &str) -> Vec<TableColumn> {
     let names: &[&str] = match table {
         "t_user" => &["id", "phone", "note", "mail", "name"],
         "t_own" | "t_old" => &["id", "code"],
-        "t_copy" | "t_waiting" | "t_plain" | "t_cipher" => &["id", "note", "name"],
+        "t_copy" | "t_strict" | "t_waiting" | "t_plain" | "t_cipher" => &["id", "note", "name"],
         "t_typed" => &["id", "balance", "born", "visits"],
         _ => &["id", "name"],
     };
@@ -64,6 +65,9 @@ fn columns(table: &str) -> Vec<TableColumn> {
         names.iter().map(|name| table_column(name, Kind::Text)).collect();
     for own in all.iter_mut().filter(|_| table == "t_old") {
         own.collation = "utf8mb4_general_ci".to_owned();
+    }
+    for own in all.iter_mut().filter(|own| table == "t_strict" && own.name == "note") {
+        (own.nullable, own.type_name) = (false, "varchar(3)".to_owned());
     }
     all
 }

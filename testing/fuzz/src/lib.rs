@@ -1,5 +1,7 @@
 //! What the fuzz targets share: values that were read must be writable and come back equal.
 
+pub mod marked;
+
 use bytes::BytesMut;
 use pando_kernel::{Cell, Column, RowCodec, Value};
 

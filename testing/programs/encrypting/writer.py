@@ -38,8 +38,8 @@ class Writer(threading.Thread):
                 client = client or self.house.pando.client(self.family, "shop", timeout=60, **self.login)
                 self.step(client)
             except ERRORS as error:
-                # What was planned by a rule that is no more is to be repeated; a column that has just gone is known a moment later.
-                if "40001" not in str(error) and "column" not in str(error).lower() and "17011" not in str(error):
+                # What was planned by a rule that is no more is to be repeated.
+                if "40001" not in str(error) and "17011" not in str(error):
                     self.wrong = f"{error}"
                 self.known(client)
             except OSError:

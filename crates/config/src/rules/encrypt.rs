@@ -27,6 +27,8 @@ pub struct EncryptTable {
     pub reads: EncryptReads,
     /// How far those that are not read are in step with those that are.
     pub stage: EncryptStage,
+    /// How many rows are looked at in a second at most while those are brought in step; `None` has no bound.
+    pub rows_per_second: Option<u64>,
     /// All of the table's columns in the order in which clients see them; empty where they stand so.
     pub order: Vec<Placed<String>>,
 }
@@ -111,10 +113,13 @@ impl Encrypt {
             let mut fields = Fields::of(&entry.value, report)?;
             let columns: Named<EncryptColumn> = fields.map("columns", column).into_iter().collect();
             let (reads, stage) = steps(&mut fields, &columns);
+            let rate = fields.optional_integer("rowsPerSecond", 1..=1_000_000_000);
+            let rows_per_second = rate.map(i64::unsigned_abs);
             let order = fields.names("columnOrder");
             let at = fields.at();
             fields.finish();
-            Some((read::key(entry), EncryptTable { at, columns, reads, stage, order }))
+            let table = EncryptTable { at, columns, reads, stage, rows_per_second, order };
+            Some((read::key(entry), table))
         };
         let tables: Named<EncryptTable> = fields.map("tables", table).into_iter().collect();
         let encryptors = Named::read(&mut fields, "encryptors");

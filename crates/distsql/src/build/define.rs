@@ -1,10 +1,12 @@
 //! What all definitions and removals have in common.
 
+use super::algorithm::properties;
 use super::sharding::strategy;
 use crate::command::{
-    Change, Command, Definition, EncryptStep, Missing, Rdl, Removal, Scope, Thing,
+    Change, Command, Definition, EncryptStep, MOST_ROWS_PER_SECOND, Missing, Property,
+    ROWS_PER_SECOND, Rdl, Removal, Scope, Thing,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tree::Part;
 
 /// A definition, new or altered as the statement's first words say.
@@ -40,7 +42,29 @@ pub(crate) fn drop_named(part: Part<'_>, thing: Thing, label: &str) -> Result<Co
 
 /// A step of the table that is named.
 pub(crate) fn encrypt_step(part: Part<'_>, step: EncryptStep) -> Result<Command> {
-    Ok(Command::Rdl(Rdl::EncryptTable { step, table: part.name_of("table")? }))
+    let table = part.name_of("table")?;
+    let mut rows_per_second = None;
+    for property in properties(part.get("properties"))? {
+        rows_per_second = Some(rate(&property)?);
+    }
+    Ok(Command::Rdl(Rdl::EncryptTable { step, table, rows_per_second }))
+}
+
+/// The one property of such a step.
+fn rate(property: &Property) -> Result<u64> {
+    let Property { key, value, place } = property;
+    if key != ROWS_PER_SECOND {
+        let hint = pando_config::suggest::hint(key, [ROWS_PER_SECOND]);
+        let message = format!("unknown property `{key}`{hint}; there is `{ROWS_PER_SECOND}`");
+        return Err(Error::value(message, place.0));
+    }
+    let rate = value.parse::<u64>().ok().filter(|rate| (1..=MOST_ROWS_PER_SECOND).contains(rate));
+    rate.ok_or_else(|| {
+        let message = format!(
+            "`{ROWS_PER_SECOND}` is to be a whole number from 1 to {MOST_ROWS_PER_SECOND}, and is `{value}`"
+        );
+        Error::value(message, place.0)
+    })
 }
 
 /// Of a statement about a default strategy: a definition, or with DROP a removal.

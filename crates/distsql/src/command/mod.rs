@@ -19,7 +19,10 @@ pub use ral::{
     Node, ParserRule, Plugins, Ral, ReadUnit, Resolution, State, Status, TransactionRule,
     TranslatorRule, Variables,
 };
-pub use rdl::{Change, Definition, EncryptStep, Missing, Rdl, Removal, Scope, Thing};
+pub use rdl::{
+    Change, Definition, EncryptStep, MOST_ROWS_PER_SECOND, Missing, ROWS_PER_SECOND, Rdl, Removal,
+    Scope, Thing,
+};
 pub use rql::{Counted, Detail, Rql, Subject, Usage};
 pub use rul::Rul;
 pub use rules::{

@@ -37,8 +37,15 @@ pub enum Rdl {
         step: EncryptStep,
         /// The logic table.
         table: Name,
+        /// So many of its rows are looked at in a second at most, from 1; as many as clients leave time for without it.
+        rows_per_second: Option<u64>,
     },
 }
+
+/// The property that bounds how many rows such a step looks at in a second.
+pub const ROWS_PER_SECOND: &str = "rows-per-second";
+/// More than any server gives.
+pub const MOST_ROWS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A step on the way of a table to encrypted columns, or back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

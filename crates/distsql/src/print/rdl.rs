@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use super::own::Rules;
 use super::{List, Maybe, Properties, Text};
 use crate::command::{
-    Address, AlgorithmUse, Change, Definition, EncryptStep, Ignored, Missing, Name, Rdl, Removal,
-    Scope, SingleTables, StorageUnit, Thing,
+    Address, AlgorithmUse, Change, Definition, EncryptStep, Ignored, Missing, Name,
+    ROWS_PER_SECOND, Rdl, Removal, Scope, SingleTables, StorageUnit, Thing,
 };
 
 impl Display for Rdl {
@@ -24,18 +24,28 @@ impl Display for Rdl {
             Self::LoadSingleTables(tables) => write!(f, "LOAD SINGLE TABLE {}", List(tables)),
             Self::UnloadSingleTables(tables) => write!(f, "UNLOAD SINGLE TABLE {}", List(tables)),
             Self::UnloadAllSingleTables => f.write_str("UNLOAD ALL SINGLE TABLES"),
-            Self::EncryptTable { step, table } => match step {
-                EncryptStep::Encrypt => write!(f, "ENCRYPT TABLE {table}"),
-                EncryptStep::Decrypt => write!(f, "DECRYPT TABLE {table}"),
-                EncryptStep::Reencrypt => write!(f, "REENCRYPT TABLE {table}"),
-                EncryptStep::ReadCipher => write!(f, "ALTER ENCRYPT TABLE {table} READ CIPHER"),
-                EncryptStep::ReadPlain => write!(f, "ALTER ENCRYPT TABLE {table} READ PLAIN"),
-                EncryptStep::Commit => write!(f, "COMMIT ENCRYPT TABLE {table}"),
-                EncryptStep::Rollback => write!(f, "ROLLBACK ENCRYPT TABLE {table}"),
-                EncryptStep::RollbackInNewOrder => {
-                    write!(f, "ROLLBACK ENCRYPT TABLE {table} IN NEW ORDER")
+            Self::EncryptTable { step, table, rows_per_second } => {
+                encrypt_step(f, *step, table)?;
+                match rows_per_second {
+                    Some(rate) => write!(f, " PROPERTIES('{ROWS_PER_SECOND}'='{rate}')"),
+                    None => Ok(()),
                 }
-            },
+            }
+        }
+    }
+}
+
+fn encrypt_step(f: &mut Formatter<'_>, step: EncryptStep, table: &Name) -> fmt::Result {
+    match step {
+        EncryptStep::Encrypt => write!(f, "ENCRYPT TABLE {table}"),
+        EncryptStep::Decrypt => write!(f, "DECRYPT TABLE {table}"),
+        EncryptStep::Reencrypt => write!(f, "REENCRYPT TABLE {table}"),
+        EncryptStep::ReadCipher => write!(f, "ALTER ENCRYPT TABLE {table} READ CIPHER"),
+        EncryptStep::ReadPlain => write!(f, "ALTER ENCRYPT TABLE {table} READ PLAIN"),
+        EncryptStep::Commit => write!(f, "COMMIT ENCRYPT TABLE {table}"),
+        EncryptStep::Rollback => write!(f, "ROLLBACK ENCRYPT TABLE {table}"),
+        EncryptStep::RollbackInNewOrder => {
+            write!(f, "ROLLBACK ENCRYPT TABLE {table} IN NEW ORDER")
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Labels of select items without an alias: a server that names them by their text must not show the text of the actual statement.
 
+use pando_kernel::changes::TurnedLiteral;
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_sql::ast::{
     Expr, InsertSource, Kind, Node, Query, QueryBody, SelectItem, Statement, TableFactor,
@@ -18,6 +20,24 @@ pub(super) fn labelled<'a>(ctx: &Context<'_>, stmt: &'a Statement) -> Vec<&'a Ex
         of_kind(&stmt.kind, &mut found);
     }
     found
+}
+
+/// Refuses an item whose label would tell its unit a value that a room has it told in another form only.
+///
+/// # Errors
+/// `Refused`, with what to do.
+pub(super) fn refuse_values(items: &[&Expr], turned: &[TurnedLiteral]) -> Result<()> {
+    let holds = |item: &&&Expr| {
+        turned.iter().any(|own| item.span.start <= own.span.start && own.span.end <= item.span.end)
+    };
+    match items.iter().find(holds) {
+        None => Ok(()),
+        Some(_) => Err(Error::unsupported(
+            30001,
+            "a column of the result is named by its text, which has a value that is stored otherwise",
+            "give it a name with AS, or the value as a parameter",
+        )),
+    }
 }
 
 /// Keeps the labels of items that were edited.
@@ -43,7 +63,6 @@ pub(super) fn keep(ctx: &Context<'_>, stmt: &Statement, items: &[&Expr], edits: 
 fn of_kind<'a>(kind: &'a Kind, found: &mut Vec<&'a Expr>) {
     match kind {
         Kind::Select(query) => of_query(query, found),
-        Kind::Explain { inner, .. } => of_kind(inner, found),
         Kind::Insert(insert) => {
             if let InsertSource::Query(query) = &insert.source {
                 of_query(query, found);

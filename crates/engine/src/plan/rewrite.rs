@@ -183,6 +183,7 @@ impl Work<'_> {
         let mut behind = Edits::default();
         rows(stmt, target, &mut behind);
         let mut edits = changes.edits(self.base, &behind)?;
+        labels::refuse_values(self.labelled, changes.literals())?;
         labels::keep(ctx, stmt, self.labelled, &mut edits);
         Ok((edits, changes))
     }

@@ -136,7 +136,7 @@ fn of_units() -> Vec<Case> {
         case(
             "SHOW STATUS FROM ENCRYPT TABLES",
             "SHOW STATUS FROM ENCRYPT TABLES",
-            Rows("SHOW STATUS FROM ENCRYPT TABLES", &["t_card|PLAIN|WAITING|||||||"]),
+            Rows("SHOW STATUS FROM ENCRYPT TABLES", &["t_card|PLAIN|WAITING||||||||"]),
             "SHOW STATUS FROM ENCRYPT TABLES FROM nowhere",
         ),
         case(

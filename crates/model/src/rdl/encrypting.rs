@@ -69,12 +69,20 @@ struct Table {
     node: Node,
 }
 
+/// A step of a table.
+pub(super) struct Taken<'s> {
+    pub(super) step: EncryptStep,
+    pub(super) table: &'s Name,
+    pub(super) rows_per_second: Option<u64>,
+}
+
 /// Takes a step.
 ///
 /// # Errors
 /// `MissingRule`; `InvalidRule` where the table is not at the step before.
-pub(super) fn step(draft: &mut Draft<'_>, step: EncryptStep, name: &Name) -> Result<()> {
-    let mut table = Table::of(draft, &name.text)?;
+pub(super) fn step(draft: &mut Draft<'_>, taken: &Taken<'_>) -> Result<()> {
+    let step = taken.step;
+    let mut table = Table::of(draft, &taken.table.text)?;
     match step {
         EncryptStep::Encrypt => table.begins_to_encrypt()?,
         EncryptStep::Decrypt => table.begins_to_decrypt()?,
@@ -114,6 +122,7 @@ pub(super) fn step(draft: &mut Draft<'_>, step: EncryptStep, name: &Name) -> Res
             table.set_stage(EncryptStage::Waiting);
         }
     }
+    table.set_rate(taken.rows_per_second);
     table.put(draft);
     Ok(())
 }
@@ -217,10 +226,21 @@ impl Table {
 
     fn set_stage(&mut self, stage: EncryptStage) {
         match stage {
-            EncryptStage::InStep => drop(self.node.remove("stage")),
+            EncryptStage::InStep => {
+                self.node.remove("stage");
+                self.set_rate(None);
+            }
             EncryptStage::Waiting | EncryptStage::Columns | EncryptStage::Rows => {
                 self.node.set("stage", Node::text(stage.word()))
             }
+        }
+    }
+
+    /// The bound of the work that is to be done.
+    fn set_rate(&mut self, rows_per_second: Option<u64>) {
+        match rows_per_second {
+            Some(rate) => self.node.set("rowsPerSecond", Node::text(rate.to_string())),
+            None => drop(self.node.remove("rowsPerSecond")),
         }
     }
 

@@ -47,8 +47,9 @@ fn carry_out(draft: &mut Draft<'_>, statement: &Rdl) -> Result<Kind> {
         Rdl::LoadSingleTables(tables) => single::load(draft, tables),
         Rdl::UnloadSingleTables(tables) => single::unload(draft, tables),
         Rdl::UnloadAllSingleTables => Ok(single::unload_all(draft)),
-        Rdl::EncryptTable { step, table } => {
-            encrypting::step(draft, *step, table)?;
+        Rdl::EncryptTable { step, table, rows_per_second } => {
+            let (step, rows_per_second) = (*step, *rows_per_second);
+            encrypting::step(draft, &encrypting::Taken { step, table, rows_per_second })?;
             Ok(Kind::InvalidRule)
         }
     }

@@ -14,7 +14,7 @@ use pando_fake::{Still, table_column};
 use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Database, SessionView};
 use pando_kernel::route::Place;
-use pando_kernel::{Around, Context, Dialect, Kind, States, UnitName};
+use pando_kernel::{Around, Context, Dialect, Kind, NoModules, States, UnitName};
 
 /// A repeated part makes a text of so many bytes.
 const LONG: usize = 256 << 10;
@@ -65,7 +65,14 @@ fn database(url: &str, dialect: Arc<dyn Dialect>) -> Database {
     let units: Vec<UnitName> = vec!["ds_0".into(), "ds_1".into()];
     let place = |unit: &UnitName| Place { name: unit.clone(), members: vec![unit.clone()] };
     let places: Vec<Place> = units.iter().map(place).collect();
-    let around = Around { units: &units, places: &places, others: &[], states: &States::default() };
+    let around = Around {
+        units: &units,
+        places: &places,
+        others: &[],
+        states: &States::default(),
+        fold: dialect.syntax().fold,
+        modules: &NoModules,
+    };
     let room = (pando_sharding::ROOM.build)(rules, &around).expect("rules").expect("a room");
     Database { name: "shop".into(), units, features: vec![room], dialect }
 }

@@ -68,7 +68,7 @@ pub(in crate::session) async fn find_out_until<T>(
 ) -> Result<T> {
     for _ in 0..MAX_NEEDS {
         let catalog = Arc::clone(session.work.catalog(live));
-        let epoch = catalog.epoch();
+        let (epoch, missed) = (catalog.epoch(), catalog.missed());
         match context::in_context(session, live, given, &mut ask) {
             Ok(Err(need)) => find_out(session, live, need).await?,
             Ok(Ok(answer)) if catalog.epoch() == epoch => return Ok(answer),
@@ -76,7 +76,7 @@ pub(in crate::session) async fn find_out_until<T>(
             Ok(Ok(_)) => {}
             Err(error) if unknown(&error) && catalog.forget_stale() => {}
             // What one half knew may have been forgotten before the other.
-            Err(_) if catalog.epoch() != epoch => {}
+            Err(_) if catalog.epoch() != epoch || catalog.missed() != missed => {}
             Err(error) => return Err(error),
         }
     }
