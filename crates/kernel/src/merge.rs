@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cells::CellMap;
 use crate::dialect::Compare;
+use crate::value::Value;
 
 /// The whole recipe.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,11 @@ pub struct MergePlan {
     pub turns: Option<Arc<[u32]>>,
     /// Grouping; `None` when rows pass one by one.
     pub group: Option<Group>,
+    /// What a row must pass before anything else looks at it; `None` where all do.
+    pub filter: Option<Condition>,
+    /// The order that rows are brought into in memory, where no stream has it and there are no groups. Empty: they stay
+    /// as they come.
+    pub sort: Vec<SortKey>,
     /// Equal rows are dropped.
     pub distinct: Option<Vec<SortKey>>,
     /// Rows to skip.
@@ -27,6 +33,8 @@ pub struct MergePlan {
     /// What the client is told otherwise than it is stored; also of rows that one target gives. Rows are merged as they are
     /// stored, and turned after that.
     pub cells: Vec<CellMap>,
+    /// What is done with rows as they are told, where what is stored of them does not say it. It comes after all else.
+    pub told: Option<Box<Self>>,
 }
 
 impl MergePlan {
@@ -37,11 +45,14 @@ impl MergePlan {
             order: Vec::new(),
             turns: None,
             group: None,
+            filter: None,
+            sort: Vec::new(),
             distinct: None,
             offset: 0,
             limit: None,
             single_row: false,
             cells: Vec::new(),
+            told: None,
         }
     }
 }
@@ -145,4 +156,61 @@ pub enum DistinctOf {
     Sum,
     /// Their average.
     Average,
+}
+
+/// What is true of a row, false, or unknown: SQL's logic of three values.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// All of these are true; never empty.
+    All(Vec<Self>),
+    /// Some of these is true; never empty.
+    Any(Vec<Self>),
+    /// The opposite; unknown stays.
+    Not(Box<Self>),
+    /// What the storage unit says: a boolean, or a number that is true unless it is 0.
+    Said(Position),
+    /// A column compared with something else.
+    Compared {
+        /// The column.
+        column: Position,
+        /// How both compare.
+        compare: Compare,
+        /// What is to be true of them.
+        is: Relation,
+        /// The other side.
+        with: Operand,
+    },
+    /// A text that is like a pattern: `%` is any characters, `_` one, and every other is itself.
+    Like {
+        /// The column.
+        column: Position,
+        /// The pattern, without escapes; `None` is NULL.
+        pattern: Option<Arc<str>>,
+    },
+}
+
+/// What one value is to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// The same, NULL being the same as NULL; never unknown.
+    Same,
+    /// Equal.
+    Equal,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessOrEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterOrEqual,
+}
+
+/// What a column is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// A constant.
+    Constant(Value),
+    /// Another column of the row.
+    Column(Position),
 }

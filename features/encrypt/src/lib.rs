@@ -21,12 +21,12 @@ use std::sync::Arc;
 use pando_columns::{Use, Uses};
 use pando_config::Rules;
 use pando_kernel::changes::Changes;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::{Because, Error, ErrorKind, Result};
 use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Need, Route, Target};
 use pando_kernel::{Around, CellMap, Offer, Shortcut, ShowsColumns};
-use pando_sql::ast::Statement;
+use pando_sql::ast::{Kind, Statement};
 
 /// The room for `!ENCRYPT`.
 pub const ROOM: Offer =
@@ -84,7 +84,10 @@ impl Room for Encrypt {
 impl Feature for Encrypt {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         match self.uses(ctx, stmt)? {
-            Ok(uses) => self.check(ctx, stmt, &uses, uses.columns.iter()),
+            Ok(uses) => {
+                let checked = self.check(ctx, stmt, &uses, uses.columns.iter());
+                checked.map_err(|error| of_change(stmt, error))
+            }
             Err(need) => {
                 *route = Route::Needs(need);
                 Ok(())
@@ -117,6 +120,23 @@ impl Feature for Encrypt {
             Ok(Err(_)) | Err(_) => Shortcut::None,
         }
     }
+}
+
+/// What cannot be answered over cipher text, and may be over values.
+fn otherwise(why: impl Into<String>) -> Error {
+    Error::stored_otherwise(30001, why, "leave the encrypted column out of it")
+}
+
+/// What is told of a change whose rows would have to be chosen by values.
+fn of_change(stmt: &Statement, error: Error) -> Error {
+    let changes = matches!(stmt.kind, Kind::Update(_) | Kind::Delete(_) | Kind::Insert(_));
+    if let ErrorKind::Refused { because: Because::StoredOtherwise, code, reason, .. } = error.kind()
+        && changes
+    {
+        let instead = "read the keys of its rows with a SELECT first, and name these";
+        return Error::unsupported(*code, reason.clone(), instead);
+    }
+    error
 }
 
 /// What cannot be answered over cipher text.

@@ -1,0 +1,232 @@
+//! Conditions over values that are told, in the places of those that no storage unit answers.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "filters over syntax nodes")]
+
+use pando_kernel::DeclaredType;
+use pando_kernel::dialect::Compare;
+use pando_kernel::merge::{Condition, Operand, Position, Relation};
+use pando_kernel::value::{Kind, Value};
+use pando_sql::ast::{BinaryOp, Expr, Node};
+use pando_sql::{Placeholder, Span};
+
+use super::constant::constant;
+use super::parts::{Builder, Known, ToldColumn, refused};
+use crate::plan::merge_plan::resolve::{has_parameter, unwrapped};
+
+/// Characters of a pattern that values are compared with.
+const LONGEST_PATTERN: usize = 1_000;
+/// Values of an IN list: each row is compared with all of them.
+const MOST_VALUES: usize = 1_000;
+
+impl Builder<'_> {
+    /// A condition, of which what units answer is asked of them as an item of its own.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Known<Condition> {
+        let expr = unwrapped(expr);
+        match &expr.node {
+            Node::Binary { op: BinaryOp::And, left, right } => {
+                Ok(Condition::All(vec![self.condition(left)?, self.condition(right)?]))
+            }
+            Node::Binary { op: BinaryOp::Or, left, right } => {
+                Ok(Condition::Any(vec![self.condition(left)?, self.condition(right)?]))
+            }
+            Node::Unary { op, operand } if op == "NOT" => Ok(not(self.condition(operand)?)),
+            _ if self.is_answered(expr)? => self.said(expr),
+            _ => self.looked_at(expr),
+        }
+    }
+
+    /// What a unit says of it; twice not, so that it says no other number than 0 and 1.
+    fn said(&mut self, expr: &Expr) -> Known<Condition> {
+        if has_parameter(expr) && self.ctx.dialect.syntax().placeholder == Placeholder::Question {
+            return Err(super::with_parameter().into());
+        }
+        let text = format!("NOT (NOT ({}))", self.scope.text(expr));
+        Ok(Condition::Said(self.derive(&text, "CONDITION")))
+    }
+
+    fn looked_at(&mut self, expr: &Expr) -> Known<Condition> {
+        match &expr.node {
+            Node::Binary { op, left, right } => self.binary(op, left, right, expr),
+            Node::Between { operand, low, high, negated, symmetric: false } => {
+                let bounds = vec![
+                    self.compared(operand, Relation::GreaterOrEqual, low)?,
+                    self.compared(operand, Relation::LessOrEqual, high)?,
+                ];
+                let within = Condition::All(bounds);
+                Ok(if *negated { not(within) } else { within })
+            }
+            Node::InList { operand, list, negated }
+                if !list.trees().is_empty() && list.len() <= MOST_VALUES =>
+            {
+                let values = list.trees().iter();
+                let any = values.map(|value| self.compared(operand, Relation::Equal, value));
+                let among = Condition::Any(any.collect::<Known<_>>()?);
+                Ok(if *negated { not(among) } else { among })
+            }
+            Node::Like { operand, pattern, negated } => {
+                let like = self.like(operand, pattern, expr)?;
+                Ok(if *negated { not(like) } else { like })
+            }
+            _ => Err(self.unanswered(expr)),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        op: &BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        whole: &Expr,
+    ) -> Known<Condition> {
+        let is = match op {
+            BinaryOp::Equal | BinaryOp::NotEqual => Relation::Equal,
+            BinaryOp::NullSafeEqual => Relation::Same,
+            BinaryOp::Less => Relation::Less,
+            BinaryOp::LessOrEqual => Relation::LessOrEqual,
+            BinaryOp::Greater => Relation::Greater,
+            BinaryOp::GreaterOrEqual => Relation::GreaterOrEqual,
+            BinaryOp::Other(words) if words == "IS DISTINCT FROM" => Relation::Same,
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Xor
+            | BinaryOp::Plus
+            | BinaryOp::Minus
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Modulo
+            | BinaryOp::Other(_) => return Err(self.unanswered(whole)),
+        };
+        let is_opposite = matches!(op, BinaryOp::NotEqual | BinaryOp::Other(_));
+        let compared = match self.told_expr(left)? {
+            Some(_) => self.compared(left, is, right)?,
+            None => self.compared(right, turned_round(is), left)?,
+        };
+        Ok(if is_opposite { not(compared) } else { compared })
+    }
+
+    /// A column whose values are told beside a constant, or beside another such column.
+    fn compared(&mut self, column: &Expr, is: Relation, other: &Expr) -> Known<Condition> {
+        let Some(own) = self.told_expr(column)? else { return Err(self.unanswered(column)) };
+        let compare = self.compare(&own, is)?;
+        let with = match self.told_expr(other)? {
+            Some(told) => {
+                let fits = are_alike(&own, &told) && self.compare(&told, is)? == compare;
+                if !fits {
+                    return Err(self.unanswered(column));
+                }
+                let position = self.derive(&told.text, "CONDITION");
+                self.looks_into(&position, &told.text);
+                Operand::Column(position)
+            }
+            None => {
+                let value = constant(self.ctx, &own.column, other);
+                let value = value.ok_or_else(|| self.unread(&own, other))?;
+                self.reads_here(other, &own);
+                Operand::Constant(value)
+            }
+        };
+        let column = self.value(&own);
+        Ok(Condition::Compared { column, compare, is, with })
+    }
+
+    fn like(&mut self, operand: &Expr, pattern: &Expr, whole: &Expr) -> Known<Condition> {
+        let words = Span::new(operand.span.end, pattern.span.start).of(&self.stmt.text);
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
+        let words = words.trim_start_matches([')', ' ']);
+        let is_like = matches!(words, "LIKE" | "NOT LIKE");
+        let own = self.told_expr(operand)?.filter(|own| is_like && own.column.kind == Kind::Text);
+        let Some(own) = own else { return Err(self.unanswered(whole)) };
+        // Which blanks at its end a value has hangs on the type.
+        if self.compare(&own, Relation::Equal)? != Compare::Bytes {
+            return Err(self.unanswered(whole));
+        }
+        let pattern = match constant(self.ctx, &own.column, pattern) {
+            Some(Value::Null) => None,
+            Some(Value::Text(text))
+                if !text.contains('\\') && text.chars().count() <= LONGEST_PATTERN =>
+            {
+                self.reads_here(pattern, &own);
+                Some(text.into())
+            }
+            Some(_) | None => return Err(self.unread(&own, pattern)),
+        };
+        let column = self.value(&own);
+        Ok(Condition::Like { column, pattern })
+    }
+
+    /// Where a column's values stand.
+    fn value(&mut self, own: &ToldColumn) -> Position {
+        let position = self.derive(&own.text, "CONDITION");
+        self.looks_into(&position, &own.text);
+        position
+    }
+
+    fn compare(&self, own: &ToldColumn, is: Relation) -> Known<Compare> {
+        let compare = match is {
+            Relation::Same | Relation::Equal => own.equality(self.ctx)?,
+            Relation::Less
+            | Relation::LessOrEqual
+            | Relation::Greater
+            | Relation::GreaterOrEqual => own.order(self.ctx)?,
+        };
+        // A constant may have fewer digits than a column's values.
+        Ok(match own.column.kind {
+            kind @ (Kind::Date | Kind::Time | Kind::Timestamp) => Compare::Temporal(kind),
+            Kind::Bool
+            | Kind::Int
+            | Kind::UInt
+            | Kind::Decimal
+            | Kind::Float
+            | Kind::Text
+            | Kind::Bytes
+            | Kind::TimestampTz
+            | Kind::Other => compare,
+        })
+    }
+
+    /// Notes a parameter that no unit may be told of.
+    fn reads_here(&mut self, expr: &Expr, own: &ToldColumn) {
+        if let Node::Parameter(at) = unwrapped(expr).node {
+            let fold = self.ctx.dialect.syntax().fold;
+            let declared = DeclaredType::read(&own.column.type_name, fold);
+            self.read_here.push((at, declared.unwrap_or(DeclaredType::Text { most: None })));
+        }
+    }
+
+    fn unanswered(&self, expr: &Expr) -> super::parts::Stop {
+        refused(&format!("`{}`", self.scope.text(expr))).into()
+    }
+
+    fn unread(&self, own: &ToldColumn, value: &Expr) -> super::parts::Stop {
+        let (name, type_name) = (&own.text, &own.column.type_name);
+        pando_kernel::Error::unsupported(
+            30001,
+            format!(
+                "`{name}`, which is stored otherwise than it is seen, is compared with `{}` in a way that only servers know",
+                pando_sql::redacted(self.scope.text(value))
+            ),
+            format!("compare it with a constant of its type ({type_name}), in the form of ISO 8601 where that is a moment"),
+        )
+        .into()
+    }
+}
+
+fn are_alike(one: &ToldColumn, other: &ToldColumn) -> bool {
+    let is_number = |kind: Kind| matches!(kind, Kind::Int | Kind::UInt | Kind::Decimal);
+    let (one, other) = (one.column.kind, other.column.kind);
+    one == other && one != Kind::Other || is_number(one) && is_number(other)
+}
+
+fn turned_round(is: Relation) -> Relation {
+    match is {
+        Relation::Same | Relation::Equal => is,
+        Relation::Less => Relation::Greater,
+        Relation::LessOrEqual => Relation::GreaterOrEqual,
+        Relation::Greater => Relation::Less,
+        Relation::GreaterOrEqual => Relation::LessOrEqual,
+    }
+}
+
+fn not(condition: Condition) -> Condition {
+    Condition::Not(Box::new(condition))
+}

@@ -1,0 +1,483 @@
+//! A query taken apart: what storage units are asked, and what is done with its rows once they are told.
+
+use pando_kernel::dialect::{Compare, Comparison, Equality};
+use pando_kernel::error::{Because, Error, Result};
+use pando_kernel::feature::Context;
+use pando_kernel::merge::{Condition, KeyCompare, MergePlan, Position, SortKey};
+use pando_kernel::route::{Need, Route};
+use pando_kernel::table::TableColumn;
+use pando_kernel::value::Kind;
+use pando_kernel::{Compares, DeclaredType};
+use pando_sql::ast::{Distinct, Expr, Node, Query, Select, SelectItem, Statement};
+use pando_sql::{Edits, Fold, Span};
+
+use crate::plan::assemble::conjuncts;
+use crate::plan::merge_plan::aggregate;
+use crate::plan::merge_plan::gather::plain_key;
+use crate::plan::merge_plan::paginate::{Share, paginate};
+use crate::plan::merge_plan::resolve::{Info, Meaning, Scope, unwrapped};
+use crate::plan::parse::parsed;
+
+/// What came of taking a query apart.
+pub(super) enum Taken {
+    Apart(Box<Parts>),
+    /// It has nothing that can be done with its rows.
+    Not,
+    Needs(Need),
+}
+
+/// The parts.
+pub(super) struct Parts {
+    /// What becomes of the text for the units.
+    pub(super) edits: Edits,
+    /// What is done with the rows.
+    pub(super) told: MergePlan,
+    /// How many columns the client sees.
+    pub(super) visible: usize,
+    /// Columns whose values are looked into.
+    pub(super) looked_into: Vec<LookedInto>,
+    /// Parameters that no unit may take, and their types.
+    pub(super) read_here: Vec<(u32, DeclaredType)>,
+}
+
+/// A column whose values are looked into.
+pub(super) struct LookedInto {
+    pub(super) position: Position,
+    pub(super) text: String,
+}
+
+/// Why there are no parts.
+pub(super) enum Stop {
+    Refused(Error),
+    Needs(Need),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// What is known while they are made.
+pub(super) type Known<T> = std::result::Result<T, Stop>;
+
+/// Makes the parts of one SELECT.
+pub(super) struct Builder<'a> {
+    pub(super) ctx: &'a Context<'a>,
+    pub(super) stmt: &'a Statement,
+    pub(super) select: &'a Select,
+    pub(super) scope: Scope<'a>,
+    query: &'a Query,
+    derived: Vec<String>,
+    pub(super) looked_into: Vec<LookedInto>,
+    pub(super) read_here: Vec<(u32, DeclaredType)>,
+    edits: Edits,
+}
+
+impl Parts {
+    /// Takes a query apart.
+    ///
+    /// # Errors
+    /// `Refused` for what could not be right.
+    pub(super) fn of(
+        ctx: &Context<'_>,
+        stmt: &Statement,
+        query: &Query,
+        select: &Select,
+    ) -> Result<Taken> {
+        let scope = Scope::new(ctx, stmt, select);
+        let builder = Builder {
+            ctx,
+            stmt,
+            select,
+            scope,
+            query,
+            derived: Vec::new(),
+            looked_into: Vec::new(),
+            read_here: Vec::new(),
+            edits: Edits::default(),
+        };
+        match builder.build() {
+            Ok(Some(parts)) => Ok(Taken::Apart(Box::new(parts))),
+            Ok(None) => Ok(Taken::Not),
+            Err(Stop::Needs(need)) => Ok(Taken::Needs(need)),
+            Err(Stop::Refused(error)) => Err(error),
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn build(mut self) -> Known<Option<Parts>> {
+        if self.scope.has_star() {
+            return Ok(None);
+        }
+        let mut told = MergePlan::iterate();
+        told.filter = self.filter()?;
+        if told.filter.is_some() && (self.is_grouped() || self.has_windows()) {
+            return Ok(None);
+        }
+        self.sort(&mut told)?;
+        self.distinct(&mut told)?;
+        if told.filter.is_none() && told.sort.is_empty() && told.distinct.is_none() {
+            return Ok(None);
+        }
+        paginate(self.ctx, self.query, Share::All, &mut told, &mut self.edits)?;
+        self.counts_here();
+        if !self.derived.is_empty() {
+            let at = Span::at(self.select.items_span.end);
+            self.edits.replace(at, format!(", {}", self.derived.join(", ")));
+        }
+        told.derived = self.derived.len();
+        let Self { edits, looked_into, read_here, select, .. } = self;
+        let visible = select.items.len();
+        Ok(Some(Parts { edits, told, visible, looked_into, read_here }))
+    }
+
+    fn items(&self) -> impl Iterator<Item = &'a Expr> {
+        self.select.items.iter().filter_map(|item| match item {
+            SelectItem::Expr { expr, .. } => Some(expr),
+            SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
+        })
+    }
+
+    /// Whether rows are groups of others.
+    fn is_grouped(&self) -> bool {
+        let mut exprs = self.items().chain(aggregate::order_exprs(self.query));
+        let is_aggregate = |node: &Node| matches!(node, Node::Function(call) if call.is_aggregate() && call.over.is_none());
+        let has_aggregate = exprs.any(|expr| {
+            let mut found = false;
+            aggregate::walk(expr, &mut |node| found |= is_aggregate(node));
+            found
+        });
+        !self.select.group_by.is_empty() || self.select.having.is_some() || has_aggregate
+    }
+
+    /// Whether an item looks at other rows, so that none of these may be missing or too many.
+    fn has_windows(&self) -> bool {
+        let mut found = self.select.window.is_some();
+        for expr in self.items().chain(aggregate::order_exprs(self.query)) {
+            aggregate::walk(expr, &mut |node| {
+                found |= matches!(node, Node::Function(call) if call.over.is_some());
+            });
+        }
+        found
+    }
+
+    /// Adds a select item at the end; equal ones are added once.
+    pub(super) fn derive(&mut self, text: &str, label: &str) -> Position {
+        let prefix = format!("{text} AS ");
+        if let Some(at) = self.derived.iter().position(|item| item.starts_with(&prefix)) {
+            return Position::Derived(at);
+        }
+        self.derived.push(format!("{prefix}{label}_DERIVED_{}", self.derived.len()));
+        Position::Derived(self.derived.len() - 1)
+    }
+
+    /// Notes that a column's values are looked into.
+    pub(super) fn looks_into(&mut self, position: &Position, text: &str) {
+        self.looked_into.push(LookedInto { position: position.clone(), text: text.to_owned() });
+    }
+
+    /// The conditions that units cannot answer, taken out of the text.
+    fn filter(&mut self) -> Known<Option<Condition>> {
+        let Some(filter) = &self.select.filter else { return Ok(None) };
+        let mut all = Vec::new();
+        conjuncts(filter, &mut all);
+        let mut moved = Vec::new();
+        for one in all {
+            if !self.is_answered(one)? {
+                moved.push(self.condition(one)?);
+                self.edits.replace(one.span, "TRUE");
+            }
+        }
+        Ok((!moved.is_empty()).then_some(Condition::All(moved)))
+    }
+
+    /// Whether units answer a condition over what is stored.
+    pub(super) fn is_answered(&self, expr: &Expr) -> Known<bool> {
+        if !self.may_turn(expr)? {
+            return Ok(true);
+        }
+        let Some(filter) = &self.select.filter else { return Ok(false) };
+        let text = &self.stmt.text;
+        let with = Span::new(self.query.span.start, self.select.keyword.start).of(text);
+        let from = Span::new(self.select.items_span.end, filter.span.start).of(text);
+        let asked = parsed(self.ctx, &format!("{with} SELECT 1 {from} {}", expr.span.of(text)))?;
+        let rooms = self.ctx.database.features.iter();
+        for room in rooms.filter(|room| room.columns().is_some()) {
+            let mut route = Route::Unclaimed;
+            match room.route(self.ctx, &asked, &mut route) {
+                Err(error) if error.refusal() == Some(Because::StoredOtherwise) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error.into()),
+                Ok(()) => {
+                    if let Route::Needs(need) = route {
+                        return Err(Stop::Needs(need));
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether an expression may name a column that is stored otherwise; in a sub-query any may be.
+    fn may_turn(&self, expr: &Expr) -> Known<bool> {
+        let mut left = vec![expr];
+        while let Some(expr) = left.pop() {
+            if matches!(expr.node, Node::Subquery(_) | Node::Exists(_) | Node::InQuery { .. }) {
+                return Ok(true);
+            }
+            if let Node::Column(_) = &expr.node {
+                match self.scope.info(expr) {
+                    Info::Needs(need) => return Err(Stop::Needs(need)),
+                    Info::Unknown => return Ok(true),
+                    info @ (Info::Column(..) | Info::Turned(..)) => {
+                        if info.turned().is_some() {
+                            return Ok(true);
+                        }
+                    }
+                }
+            }
+            aggregate::push_children(expr, &mut left);
+        }
+        Ok(false)
+    }
+
+    /// ORDER BY, where it names a column that is stored otherwise.
+    fn sort(&mut self, told: &mut MergePlan) -> Known<()> {
+        let query = self.query;
+        let Some(span) = query.order_span else { return Ok(()) };
+        let mut is_told = false;
+        for item in &query.order_by {
+            let meaning = self.scope.ordered(&item.expr)?;
+            is_told |= self.told_column(&meaning)?.is_some();
+        }
+        if !is_told {
+            return Ok(());
+        }
+        for item in &query.order_by {
+            let meaning = self.scope.ordered(&item.expr)?;
+            let mut key = self.key(meaning, Usage::Order)?;
+            key.descending = item.descending;
+            let default = self.ctx.dialect.nulls_first() != item.descending;
+            key.nulls_first = item.nulls_first.unwrap_or(default);
+            if !told.sort.iter().any(|known| known.position == key.position) {
+                told.sort.push(key);
+            }
+        }
+        self.edits.replace(span, "");
+        Ok(())
+    }
+
+    /// DISTINCT, where units cannot tell which rows are equal or which of them pass.
+    fn distinct(&mut self, told: &mut MergePlan) -> Known<()> {
+        let Distinct::Yes(span) = self.select.distinct else { return Ok(()) };
+        let says_nothing = |expr: &Expr| self.scope.info(expr).compares() == Compares::NotAtAll;
+        if self.derived.is_empty() && !self.items().any(says_nothing) {
+            return Ok(());
+        }
+        if self.is_grouped() {
+            return Err(refused("DISTINCT over groups").into());
+        }
+        for item in &self.query.order_by {
+            if self.scope.ordered(&item.expr)?.at.is_none() {
+                return Err(refused("SELECT DISTINCT with ORDER BY what is not selected").into());
+            }
+        }
+        let keys = (0..self.select.items.len()).map(|at| {
+            let meaning = self.scope.of_item(at);
+            self.key(meaning, Usage::Distinct)
+        });
+        told.distinct = Some(keys.collect::<Known<_>>()?);
+        self.edits.replace(span, "");
+        Ok(())
+    }
+
+    /// The numbers of LIMIT and OFFSET, which no unit is told.
+    fn counts_here(&mut self) {
+        let limit = self.query.limit.iter();
+        for expr in limit.flat_map(|limit| [&limit.count, &limit.offset]).flatten() {
+            let mut expr = unwrapped(expr);
+            while let Node::Cast { operand, .. } = &expr.node {
+                expr = unwrapped(operand);
+            }
+            if let Node::Parameter(at) = expr.node {
+                self.read_here.push((at, DeclaredType::Int { octets: 8, unsigned: false }));
+            }
+        }
+    }
+
+    /// The column that an item is whose values are told, perhaps with a collation of its own.
+    fn told_column(&self, meaning: &Meaning<'_>) -> Known<Option<ToldColumn>> {
+        if let Info::Needs(need) = &meaning.info {
+            return Err(Stop::Needs(need.clone()));
+        }
+        if let Some(column) = meaning.info.turned() {
+            let (column, text) = (column.clone(), meaning.text.clone());
+            return Ok(Some(ToldColumn { column, shown: text.clone(), text, at: meaning.at }));
+        }
+        match meaning.expr {
+            Some(expr) => self.told_expr(expr),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Builder::told_column`], of an expression.
+    pub(super) fn told_expr(&self, expr: &Expr) -> Known<Option<ToldColumn>> {
+        let shown = self.scope.text(expr).to_owned();
+        let mut operand = unwrapped(expr);
+        let mut collated = None;
+        if let Node::Collate { operand: inner, collation } = &operand.node {
+            (operand, collated) = (unwrapped(inner), Some(collation));
+        }
+        let info = self.scope.info(operand);
+        if let Info::Needs(need) = info {
+            return Err(Stop::Needs(need));
+        }
+        let Some(column) = info.turned() else { return Ok(None) };
+        let mut column = column.clone();
+        if let Some(name) = collated.and_then(|collation| collation.parts.last()) {
+            column.collation.clone_from(&name.value);
+        }
+        Ok(Some(ToldColumn { column, text: self.scope.text(operand).to_owned(), shown, at: None }))
+    }
+
+    /// Where an item's values stand, and how they compare.
+    fn key(&mut self, meaning: Meaning<'_>, usage: Usage) -> Known<SortKey> {
+        let nulls_first = self.ctx.dialect.nulls_first();
+        if let Some(told) = self.told_column(&meaning)? {
+            let compare = match usage {
+                Usage::Order => told.order(self.ctx)?,
+                Usage::Distinct => told.equality(self.ctx)?,
+            };
+            let position = match told.at {
+                Some(at) => Position::Index(at),
+                None => self.derive(&told.text, usage.label()),
+            };
+            self.looks_into(&position, &told.text);
+            let compare = KeyCompare::Known(compare);
+            return Ok(SortKey { position, compare, descending: false, nulls_first });
+        }
+        let Meaning { text, at, info, expr } = meaning;
+        if expr.is_some_and(aggregate::contains) {
+            let position = at.map_or_else(|| self.derive(&text, usage.label()), Position::Index);
+            return Ok(plain_key(position));
+        }
+        let is_column = expr.is_none_or(|expr| matches!(unwrapped(expr).node, Node::Column(_)));
+        let place =
+            |this: &mut Self| at.map_or_else(|| this.derive(&text, usage.label()), Position::Index);
+        let (position, compare) = match self.ctx.dialect.comparison(&text, info.column()) {
+            Comparison::Value(compare) => (place(self), KeyCompare::Known(compare)),
+            Comparison::Derive(weights) => {
+                (self.derive(&weights, usage.label()), KeyCompare::Known(Compare::Bytes))
+            }
+            Comparison::DeriveNumber(number) => {
+                (self.derive(&number, usage.label()), KeyCompare::Known(Compare::Number))
+            }
+            Comparison::ByResult { derive } => {
+                let position = place(self);
+                let derive = derive.filter(|_| is_column || self.select.group_by.is_empty());
+                let weights = derive.map(|weights| self.derive(&weights, usage.label()));
+                (position, KeyCompare::ByResult { weights })
+            }
+            Comparison::Refuse(reason) => return Err(unsorted(&text, &reason).into()),
+        };
+        Ok(SortKey { position, compare, descending: false, nulls_first })
+    }
+}
+
+/// What rows are compared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Usage {
+    Order,
+    Distinct,
+}
+
+impl Usage {
+    /// What a derived item is called by.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Order => "ORDER_BY",
+            Self::Distinct => "DISTINCT",
+        }
+    }
+}
+
+/// A column whose values are told.
+pub(super) struct ToldColumn {
+    /// As clients see it; its collation is the one that it is compared by.
+    pub(super) column: TableColumn,
+    /// Its name in the statement.
+    pub(super) text: String,
+    /// The same with the collation that is written behind it.
+    shown: String,
+    /// Its place in the result.
+    at: Option<usize>,
+}
+
+impl ToldColumn {
+    /// How its values are sorted.
+    ///
+    /// # Errors
+    /// `Refused` where only a server knows.
+    pub(super) fn order(&self, ctx: &Context<'_>) -> Result<Compare> {
+        match ctx.dialect.comparison(&self.shown, Some(&self.column)) {
+            Comparison::Value(compare) => Ok(compare),
+            // Texts are their octets.
+            Comparison::Derive(_) if self.column.kind == Kind::Text => self.octets(ctx),
+            Comparison::Refuse(reason) => Err(unsorted(&self.shown, &reason)),
+            Comparison::Derive(_) | Comparison::DeriveNumber(_) | Comparison::ByResult { .. } => {
+                Err(unsorted(&self.shown, "only a server knows its order"))
+            }
+        }
+    }
+
+    fn octets(&self, ctx: &Context<'_>) -> Result<Compare> {
+        let column =
+            TableColumn { collation: self.column.collation.to_lowercase(), ..self.column.clone() };
+        match ctx.dialect.equality(&column) {
+            Equality::Exact | Equality::Padded => Ok(Compare::Bytes),
+            Equality::Folded(_) | Equality::Loose => Err(unsorted(
+                &self.shown,
+                &format!(
+                    "the order of collation `{}` is known to the server only",
+                    column.collation
+                ),
+            )),
+        }
+    }
+
+    /// How its values are equal.
+    ///
+    /// # Errors
+    /// `Refused` where only a server knows.
+    pub(super) fn equality(&self, ctx: &Context<'_>) -> Result<Compare> {
+        if self.column.kind != Kind::Text || ctx.dialect.syntax().fold == Fold::Keep {
+            return self.order(ctx);
+        }
+        match ctx.dialect.equality(&self.column) {
+            Equality::Exact => Ok(Compare::Bytes),
+            Equality::Padded => Ok(Compare::Padded),
+            Equality::Folded(_) | Equality::Loose => self.order(ctx),
+        }
+    }
+}
+
+fn unsorted(text: &str, reason: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!("`{text}` is stored otherwise than it is seen, and {reason}"),
+        "write COLLATE with a binary collation behind it (`\"C\"`, `utf8mb4_bin`), or compare in the application",
+    )
+}
+
+pub(super) fn refused(what: &str) -> Error {
+    Error::unsupported(
+        30001,
+        format!(
+            "{what}, with columns that are stored otherwise than they are seen, cannot be answered"
+        ),
+        "leave the column out of it",
+    )
+}
