@@ -19,6 +19,8 @@ pub struct MergePlan {
     pub group: Option<Group>,
     /// What a row must pass before anything else looks at it; `None` where all do.
     pub filter: Option<Condition>,
+    /// Values that are put into rows which have passed.
+    pub computed: Vec<(Position, Computed)>,
     /// The order that rows are brought into in memory, where no stream has it and there are no groups. Empty: they stay
     /// as they come.
     pub sort: Vec<SortKey>,
@@ -46,6 +48,7 @@ impl MergePlan {
             turns: None,
             group: None,
             filter: None,
+            computed: Vec::new(),
             sort: Vec::new(),
             distinct: None,
             offset: 0,
@@ -169,21 +172,23 @@ pub enum Condition {
     Not(Box<Self>),
     /// What the storage unit says: a boolean, or a number that is true unless it is 0.
     Said(Position),
-    /// A column compared with something else.
+    /// Whether a condition is just this: `IS TRUE`, `IS UNKNOWN`.
+    Is(Box<Self>, Option<bool>),
+    /// Two values compared.
     Compared {
-        /// The column.
-        column: Position,
+        /// The one.
+        left: Computed,
         /// How both compare.
         compare: Compare,
         /// What is to be true of them.
         is: Relation,
-        /// The other side.
-        with: Operand,
+        /// The other.
+        right: Computed,
     },
     /// A text that is like a pattern: `%` is any characters, `_` one, and every other is itself.
     Like {
-        /// The column.
-        column: Position,
+        /// The text.
+        text: Computed,
         /// The pattern, without escapes; `None` is NULL.
         pattern: Option<Arc<str>>,
     },
@@ -206,11 +211,56 @@ pub enum Relation {
     GreaterOrEqual,
 }
 
-/// What a column is compared with.
+/// A value that is computed from the row in which it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operand {
-    /// A constant.
+pub enum Computed {
+    /// Always the same.
     Constant(Value),
-    /// Another column of the row.
+    /// A column's.
     Column(Position),
+    /// What a function or an operator makes of some.
+    Of(Scalar, Vec<Self>),
+    /// That of the first condition which is true, and another where none is.
+    Case(Vec<(Condition, Self)>, Box<Self>),
+}
+
+/// What is made of values. Where nothing else is said it is NULL as soon as one of them is. Numbers are whole, of so many
+/// octets at most, or exact where one of them is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalar {
+    /// The text in upper case, where it is ASCII.
+    Upper,
+    /// The text in lower case, where it is ASCII.
+    Lower,
+    /// How many characters the text has.
+    Characters,
+    /// The texts one behind the other, those that are NULL left out.
+    Joined,
+    /// The texts one behind the other.
+    JoinedAll,
+    /// A part of the text, counted in characters.
+    Part {
+        /// Those in front of it.
+        from: usize,
+        /// Its own at most.
+        most: usize,
+    },
+    /// The first text with the third in the place of each second.
+    Replaced,
+    /// The first that is not NULL.
+    Coalesce,
+    /// The first, or NULL where both compare equal.
+    NullIf(Compare),
+    /// The sum of two.
+    Plus(u8),
+    /// The difference of two.
+    Minus(u8),
+    /// The product of two.
+    Times(u8),
+    /// What is left of the first, divided by the second; with the sign of the first.
+    Modulo(u8),
+    /// The number with the other sign.
+    Negative(u8),
+    /// The number without a sign.
+    Absolute(u8),
 }

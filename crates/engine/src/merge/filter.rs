@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use pando_kernel::dialect::Compare;
 use pando_kernel::error::{Error, ErrorKind, Result};
-use pando_kernel::merge::{Condition, Operand, Relation};
+use pando_kernel::merge::{Computed, Condition, Relation};
 use pando_kernel::value::Value;
 
+use super::compute::Compute;
 use super::key::{Key, Resolver};
 use super::row::{Layout, Row};
 use crate::evaluate;
@@ -21,15 +22,32 @@ pub(super) enum Filter {
     Any(Vec<Self>),
     Not(Box<Self>),
     Said(usize),
-    Compared { column: usize, compare: Compare, is: Relation, with: With },
-    Like { column: usize, pattern: Option<Arc<[char]>> },
+    Is(Box<Self>, Option<bool>),
+    Compared { left: Side, compare: Compare, is: Relation, right: Side },
+    Like { text: Compute, pattern: Option<Arc<[char]>> },
 }
 
-/// The other side of a comparison.
+/// A side of a comparison.
 #[derive(Debug)]
-pub(super) enum With {
+pub(super) enum Side {
     Key(Key),
-    Column(usize),
+    Computed(Compute),
+}
+
+impl Side {
+    fn new(computed: &Computed, compare: Compare, resolver: Resolver<'_>) -> Result<Self> {
+        if let Computed::Constant(value) = computed {
+            return Key::of(value.clone(), compare).map(Self::Key);
+        }
+        Compute::new(computed, resolver).map(Self::Computed)
+    }
+
+    fn key(&self, compare: Compare, body: &[u8], layout: &Layout) -> Result<Key> {
+        match self {
+            Self::Key(key) => Ok(key.clone()),
+            Self::Computed(computed) => Key::of(computed.value(body, layout)?, compare),
+        }
+    }
 }
 
 impl Filter {
@@ -46,17 +64,15 @@ impl Filter {
             Condition::Any(list) => Self::Any(all(list)?),
             Condition::Not(inner) => Self::Not(Box::new(Self::new(inner, resolver)?)),
             Condition::Said(position) => Self::Said(resolver.column(position)?),
-            Condition::Compared { column, compare, is, with } => Self::Compared {
-                column: resolver.column(column)?,
+            Condition::Is(inner, value) => Self::Is(Box::new(Self::new(inner, resolver)?), *value),
+            Condition::Compared { left, compare, is, right } => Self::Compared {
+                left: Side::new(left, *compare, resolver)?,
                 compare: *compare,
                 is: *is,
-                with: match with {
-                    Operand::Constant(value) => With::Key(Key::of(value.clone(), *compare)?),
-                    Operand::Column(position) => With::Column(resolver.column(position)?),
-                },
+                right: Side::new(right, *compare, resolver)?,
             },
-            Condition::Like { column, pattern } => Self::Like {
-                column: resolver.column(column)?,
+            Condition::Like { text, pattern } => Self::Like {
+                text: Compute::new(text, resolver)?,
                 pattern: pattern.as_ref().map(|pattern| pattern.chars().collect()),
             },
         })
@@ -71,21 +87,22 @@ impl Filter {
         Ok(self.truth(&body, layout)? == Some(true))
     }
 
-    fn truth(&self, body: &[u8], layout: &Layout) -> Result<Option<bool>> {
+    /// What is true of a row that has been opened.
+    ///
+    /// # Errors
+    /// As [`Filter::passes`].
+    pub(super) fn truth(&self, body: &[u8], layout: &Layout) -> Result<Option<bool>> {
         match self {
             Self::All(list) => decided(list, Decides::False, body, layout),
             Self::Any(list) => decided(list, Decides::True, body, layout),
             Self::Not(inner) => Ok(inner.truth(body, layout)?.map(|truth| !truth)),
             Self::Said(column) => said(&layout.value(body, *column)?),
-            Self::Compared { column, compare, is, with } => {
-                let key = |at: usize| Key::of(layout.value(body, at)?, *compare);
-                let own = key(*column)?;
-                Ok(match with {
-                    With::Key(other) => holds(*is, &own, other),
-                    With::Column(at) => holds(*is, &own, &key(*at)?),
-                })
+            Self::Is(inner, value) => Ok(Some(inner.truth(body, layout)? == *value)),
+            Self::Compared { left, compare, is, right } => {
+                let left = left.key(*compare, body, layout)?;
+                Ok(holds(*is, &left, &right.key(*compare, body, layout)?))
             }
-            Self::Like { column, pattern } => match (layout.value(body, *column)?, pattern) {
+            Self::Like { text, pattern } => match (text.value(body, layout)?, pattern) {
                 (Value::Null, _) | (_, None) => Ok(None),
                 (Value::Text(text), Some(pattern)) => like(&text, pattern).map(Some),
                 (_, Some(_)) => Err(Error::internal("what is no text is compared with a pattern")),

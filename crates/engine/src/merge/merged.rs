@@ -13,7 +13,7 @@ use super::insert_order::Turns;
 use super::iterate::Iterate;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
-use super::pipeline::{Forms, Pipeline, Supply};
+use super::pipeline::{Pipeline, Supply};
 use super::recipe::Recipe;
 use super::row::Layout;
 use super::stream::{Stream, alike};
@@ -57,8 +57,7 @@ impl<S: RowSource> Merge<S> {
             alike(&columns.list, &input.columns.list)?;
         }
         let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
-        let Recipe { layout, order, turns, filter, sort, group, unique, window, untouched } =
-            recipe;
+        let Recipe { layout, order, turns, forms, window, untouched } = recipe;
         let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
@@ -73,7 +72,6 @@ impl<S: RowSource> Merge<S> {
                 None => Supply::Ordered(Ordered::new(streams, order)),
             };
             let budget = Budget::new(limits.memory_bytes);
-            let forms = Forms { filter, sort, group, unique };
             Flow::Rows(Box::new(Pipeline::new(supply, forms, budget)))
         };
         Ok(Self { layout, flow, window, done: window.is_spent() })

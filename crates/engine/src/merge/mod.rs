@@ -16,7 +16,7 @@
 //! | sort | rows sorted in memory; under a limit each run of them keeps only as many | all rows, limited |
 //! | distinct | the last row, or the set of rows that share the leading sort keys | that set, limited |
 //!
-//! A filter comes before everything else. The limit and offset come after everything else. When the limit is reached, nothing is pulled any more.
+//! A filter comes before everything else, and values that are computed of a row come behind it. The limit and offset come after everything else. When the limit is reached, nothing is pulled any more.
 //!
 //! **Streams of other forms.** The first stream's columns give the form of the result. Rows of a stream whose codec or column formats
 //! differ are written anew in that form as they come.
@@ -36,6 +36,7 @@
 
 mod aggregate;
 mod average;
+mod compute;
 mod distinct;
 mod filter;
 mod group;

@@ -7,6 +7,7 @@ use pando_kernel::error::Result;
 use pando_kernel::row::Rows;
 
 use super::RowSource;
+use super::compute::Compute;
 use super::distinct::Unique;
 use super::filter::Filter;
 use super::group::Grouper;
@@ -15,7 +16,7 @@ use super::iterate::Iterate;
 use super::key::Key;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
-use super::row::{Layout, Row};
+use super::row::{Field, Layout, Row};
 use super::sorter::Sorter;
 
 /// Size at which a chunk is passed on; a single larger row makes a larger chunk.
@@ -38,7 +39,10 @@ pub(super) enum Supply<S> {
 /// What rows go through, in this order; what is `None` is left out.
 #[derive(Debug)]
 pub(super) struct Forms {
+    /// Which rows count at all.
     pub(super) filter: Option<Filter>,
+    /// Values that are put into those.
+    pub(super) computed: Vec<(usize, Compute)>,
     /// Not beside groups, which are sorted by themselves.
     pub(super) sort: Option<Sorter>,
     pub(super) group: Option<Grouper>,
@@ -183,11 +187,21 @@ impl<S: RowSource> Pipeline<S> {
 
     /// What becomes of a row that has come.
     fn take(&mut self, row: Row, layout: &mut Layout) -> Result<Step> {
-        let Forms { filter, sort, group, .. } = &mut self.forms;
+        let Forms { filter, computed, sort, group, .. } = &mut self.forms;
+        let mut row = row;
         if let Some(filter) = filter
             && !filter.passes(&row, layout)?
         {
             return Ok(Step::Nothing);
+        }
+        if !computed.is_empty() {
+            let frame = row.frame.clone();
+            let body = layout.open(&frame)?;
+            for (at, own) in computed.iter() {
+                let value = own.value(&body, layout)?;
+                let field = if value.is_null() { Field::Raw(None) } else { Field::Value(value) };
+                row.changed.push((*at, field));
+            }
         }
         if let Some(group) = group {
             let closed = group.push(row, layout, &mut self.budget)?;
@@ -196,8 +210,7 @@ impl<S: RowSource> Pipeline<S> {
         let Some(sort) = sort else { return Ok(Step::Row(row)) };
         // The copy keeps a row from holding on to the whole chunk that it came in.
         let row = Row { frame: Bytes::copy_from_slice(&row.frame), ..row };
-        let mut keys = Vec::new();
-        layout.keys(&row.frame, sort.specs(), &mut keys)?;
+        let keys = layout.changed_keys(&row, sort.specs())?;
         self.budget.take(row.memory() + keys.iter().map(Key::memory).sum::<usize>())?;
         let freed = sort.push(keys, row);
         self.budget.give(freed);

@@ -8,11 +8,13 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::merge::{Group, MergePlan};
 
 use super::aggregate::AggregateSpec;
+use super::compute::Compute;
 use super::distinct::Unique;
 use super::filter::Filter;
 use super::group::{Form, GroupSpec, Grouper};
 use super::key::{KeySpec, Resolver};
 use super::limit::Window;
+use super::pipeline::Forms;
 use super::row::Layout;
 use super::sorter::Sorter;
 
@@ -25,14 +27,8 @@ pub(super) struct Recipe {
     pub(super) order: Vec<KeySpec>,
     /// Whose turn it is, row by row.
     pub(super) turns: Option<Arc<[u32]>>,
-    /// Which rows count at all.
-    pub(super) filter: Option<Filter>,
-    /// Sorting in memory.
-    pub(super) sort: Option<Sorter>,
-    /// Grouping.
-    pub(super) group: Option<Grouper>,
-    /// Dropping of equal rows.
-    pub(super) unique: Option<Unique>,
+    /// What rows go through.
+    pub(super) forms: Forms,
     /// Which rows pass in the end.
     pub(super) window: Window,
     /// Rows pass as they are: nothing has to look into them.
@@ -84,18 +80,24 @@ impl Recipe {
         };
         let filter =
             plan.filter.as_ref().map(|filter| Filter::new(filter, resolver)).transpose()?;
+        let computed = plan.computed.iter().map(|(position, computed)| {
+            Ok((resolver.column(position)?, Compute::new(computed, resolver)?))
+        });
+        let computed = computed.collect::<Result<Vec<_>>>()?;
         let sort = sorter(plan, resolver)?;
         let turns = plan.turns.clone().filter(|_| streams > 1);
         let untouched = (order.is_empty() || streams == 1)
             && turns.is_none()
             && plan.derived == 0
             && filter.is_none()
+            && computed.is_empty()
             && sort.is_none()
             && group.is_none()
             && unique.is_none();
         let window = Window::new(plan.offset, plan.limit);
         let layout = Layout::new(columns, output);
-        Ok(Self { layout, order, turns, filter, sort, group, unique, window, untouched })
+        let forms = Forms { filter, computed, sort, group, unique };
+        Ok(Self { layout, order, turns, forms, window, untouched })
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) changed: Vec<(usize, Field)>,
 }
 
-/// A field that an aggregate gave.
+/// A field that an aggregate gave, or that was computed.
 #[derive(Debug, Clone)]
 pub(super) enum Field {
     /// Wire bytes of another row; `None` is NULL.
@@ -44,7 +44,13 @@ impl Row {
 
     /// Bytes it holds in memory, roughly.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Self>() + self.frame.len() + self.changed.len() * size_of::<(usize, Field)>()
+        let text = |field: &Field| match field {
+            Field::Value(Value::Text(text)) => text.len(),
+            Field::Value(_) | Field::Raw(_) => 0,
+        };
+        let changed =
+            self.changed.iter().map(|(_, field)| size_of::<(usize, Field)>() + text(field));
+        size_of::<Self>() + self.frame.len() + changed.sum::<usize>()
     }
 }
 

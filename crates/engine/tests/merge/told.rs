@@ -3,7 +3,7 @@
 use pando_engine::merge::{Limits, Merge};
 use pando_kernel::dialect::Compare;
 use pando_kernel::error::ErrorKind;
-use pando_kernel::merge::{Condition, MergePlan, Operand, Position, Relation};
+use pando_kernel::merge::{Computed, Condition, MergePlan, Position, Relation, Scalar};
 use pando_kernel::value::{Kind, Value};
 
 use crate::support::*;
@@ -13,8 +13,8 @@ fn text(text: &str) -> Value {
 }
 
 fn compared(is: Relation, with: Value) -> Condition {
-    let column = Position::Index(0);
-    Condition::Compared { column, compare: Compare::Number, is, with: Operand::Constant(with) }
+    let (left, right) = (Computed::Column(Position::Index(0)), Computed::Constant(with));
+    Condition::Compared { left, compare: Compare::Number, is, right }
 }
 
 /// Which of -1, 0, 1 and NULL pass.
@@ -59,8 +59,10 @@ fn texts_are_like_patterns_letter_by_letter() {
         (Some("%"), vec!["ab", "aB", "äb", "b", ""]),
         (None, vec![]),
     ] {
-        let filter =
-            Condition::Like { column: Position::Index(0), pattern: pattern.map(Into::into) };
+        let filter = Condition::Like {
+            text: Computed::Column(Position::Index(0)),
+            pattern: pattern.map(Into::into),
+        };
         let plan = MergePlan { filter: Some(filter), ..MergePlan::iterate() };
         let given =
             drain(start(&plan, inputs(&columns, std::slice::from_ref(&rows))).unwrap()).unwrap();
@@ -78,7 +80,7 @@ fn rows_are_sorted_in_memory_and_cut_after_that() {
     let plan =
         MergePlan { sort: vec![desc(0), at(1)], offset: 1, limit: Some(2), ..MergePlan::iterate() };
     // Less than all rows take, and more than one run.
-    let limits = Limits { memory_bytes: 3 << 20 };
+    let limits = Limits { memory_bytes: 2 << 20 };
     let input = || inputs(&columns, std::slice::from_ref(&all));
     let merge = Merge::new(&plan, input(), &Plain, limits).unwrap();
     assert_eq!(drain(merge).unwrap(), [row(1_999), row(2_999)]);
@@ -101,4 +103,80 @@ fn equal_rows_are_dropped_behind_the_sort() {
     };
     let merge = start(&plan, inputs(&columns, &[ints(&[3, 1, 1]), ints(&[2, 1])])).unwrap();
     assert_eq!(drain(merge).unwrap(), ints(&[1, 2]));
+}
+
+#[test]
+fn values_are_computed_and_sorted_by() {
+    let columns = columns(&[Kind::Text, Kind::Text, Kind::Int]);
+    let own = || Computed::Column(Position::Index(0));
+    let row = |text: Value| vec![text, Value::Null, Value::Null];
+    let upper = Computed::Of(Scalar::Upper, vec![own()]);
+    let length = Computed::Of(Scalar::Characters, vec![own()]);
+    let plan = MergePlan {
+        computed: vec![(Position::Index(1), upper), (Position::Index(2), length)],
+        sort: vec![at(2), at(1)],
+        ..MergePlan::iterate()
+    };
+    let rows = [text("bb"), text("ab"), Value::Null, text("c")].map(row).to_vec();
+    let given = drain(start(&plan, inputs(&columns, &[rows])).unwrap()).unwrap();
+    let expected = [
+        row(Value::Null),
+        vec![text("c"), text("C"), int(1)],
+        vec![text("ab"), text("AB"), int(2)],
+        vec![text("bb"), text("BB"), int(2)],
+    ];
+    assert_eq!(given, expected);
+    // Which letters are the other case of those beyond ASCII a server says.
+    let merge = start(&plan, inputs(&columns, &[vec![row(text("\u{e4}"))]])).unwrap();
+    assert!(matches!(drain(merge).unwrap_err().kind(), ErrorKind::Refused { .. }));
+}
+
+#[test]
+fn scalars_are_what_servers_make_of_them() {
+    use Scalar::*;
+    let columns = columns(&[Kind::Int]);
+    let decimal = |text: &str| Value::decimal(text).unwrap();
+    let compute = |scalar, values: &[Value]| {
+        let values = values.iter().cloned().map(Computed::Constant).collect();
+        let plan = MergePlan {
+            computed: vec![(Position::Index(0), Computed::Of(scalar, values))],
+            ..MergePlan::iterate()
+        };
+        let merge = start(&plan, inputs(&columns, &[ints(&[0])])).unwrap();
+        drain(merge).map(|rows| rows.into_iter().flatten().next().unwrap())
+    };
+    let null = || Value::Null;
+    for (scalar, values, expected) in [
+        (Lower, vec![text("aB")], text("ab")),
+        (Upper, vec![null()], null()),
+        (Characters, vec![text("\u{e4}b")], int(2)),
+        (Joined, vec![text("a"), null(), text("b")], text("ab")),
+        (Joined, vec![null()], text("")),
+        (JoinedAll, vec![text("a"), null()], null()),
+        (Part { from: 1, most: 2 }, vec![text("abcd")], text("bc")),
+        (Part { from: 9, most: 2 }, vec![text("abcd")], text("")),
+        (Replaced, vec![text("banana"), text("an"), text("o")], text("booa")),
+        (Replaced, vec![text("a"), text(""), text("o")], text("a")),
+        (Coalesce, vec![null(), int(1), int(2)], int(1)),
+        (Coalesce, vec![null()], null()),
+        (NullIf(Compare::Number), vec![int(1), int(1)], null()),
+        (NullIf(Compare::Number), vec![int(1), null()], int(1)),
+        (Plus(4), vec![int(1), int(2)], int(3)),
+        (Times(4), vec![decimal("1.50"), int(2)], decimal("3.00")),
+        (Modulo(4), vec![int(-7), int(3)], int(-1)),
+        (Negative(8), vec![decimal("1.5")], decimal("-1.5")),
+        (Absolute(2), vec![int(-3)], int(3)),
+    ] {
+        assert_eq!(compute(scalar, &values).unwrap(), expected, "{scalar:?} {values:?}");
+    }
+    for (scalar, values) in [
+        (Plus(2), vec![int(32_767), int(1)]),
+        (Plus(4), vec![int(i64::from(i32::MAX)), int(1)]),
+        (Times(8), vec![int(i64::MAX), int(2)]),
+        (Negative(2), vec![int(-32_768)]),
+        (Absolute(8), vec![int(i64::MIN)]),
+    ] {
+        let error = compute(scalar, &values).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OutOfRange(_)), "{scalar:?} {error}");
+    }
 }

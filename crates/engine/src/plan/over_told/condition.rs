@@ -4,11 +4,12 @@
 
 use pando_kernel::DeclaredType;
 use pando_kernel::dialect::Compare;
-use pando_kernel::merge::{Condition, Operand, Position, Relation};
+use pando_kernel::merge::{Computed, Condition, Position, Relation};
 use pando_kernel::value::{Kind, Value};
 use pando_sql::ast::{BinaryOp, Expr, Node};
 use pando_sql::{Placeholder, Span};
 
+use super::computed::Is;
 use super::constant::constant;
 use super::parts::{Builder, Known, ToldColumn, refused};
 use crate::plan::merge_plan::resolve::{has_parameter, unwrapped};
@@ -67,8 +68,35 @@ impl Builder<'_> {
                 let like = self.like(operand, pattern, expr)?;
                 Ok(if *negated { not(like) } else { like })
             }
+            Node::Other(list) if list.len() == 1 => self.is(&list[0], expr),
+            Node::Column(_) => {
+                let made = self.computed(expr)?;
+                if made.is != Is::Other(Kind::Bool) {
+                    return Err(self.unanswered(expr));
+                }
+                let (is, right) = (Relation::Equal, Computed::Constant(Value::Bool(true)));
+                Ok(Condition::Compared { left: made.value, compare: Compare::Number, is, right })
+            }
             _ => Err(self.unanswered(expr)),
         }
+    }
+
+    /// `… IS NOT TRUE`.
+    fn is(&mut self, inner: &Expr, whole: &Expr) -> Known<Condition> {
+        let words = Span::new(inner.span.end, whole.span.end).of(&self.stmt.text);
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ").to_uppercase();
+        let (is_not, word) = match words.strip_prefix("IS NOT ") {
+            Some(word) => (true, word),
+            None => (false, words.strip_prefix("IS ").unwrap_or_default()),
+        };
+        let value = match word {
+            "TRUE" => Some(true),
+            "FALSE" => Some(false),
+            "UNKNOWN" => None,
+            _ => return Err(self.unanswered(whole)),
+        };
+        let is = Condition::Is(Box::new(self.condition(inner)?), value);
+        Ok(if is_not { not(is) } else { is })
     }
 
     fn binary(
@@ -104,29 +132,29 @@ impl Builder<'_> {
         Ok(if is_opposite { not(compared) } else { compared })
     }
 
-    /// A column whose values are told beside a constant, or beside another such column.
-    fn compared(&mut self, column: &Expr, is: Relation, other: &Expr) -> Known<Condition> {
-        let Some(own) = self.told_expr(column)? else { return Err(self.unanswered(column)) };
-        let compare = self.compare(&own, is)?;
-        let with = match self.told_expr(other)? {
-            Some(told) => {
-                let fits = are_alike(&own, &told) && self.compare(&told, is)? == compare;
-                if !fits {
-                    return Err(self.unanswered(column));
-                }
-                let position = self.derive(&told.text, "CONDITION");
-                self.looks_into(&position, &told.text);
-                Operand::Column(position)
-            }
-            None => {
-                let value = constant(self.ctx, &own.column, other);
-                let value = value.ok_or_else(|| self.unread(&own, other))?;
-                self.reads_here(other, &own);
-                Operand::Constant(value)
-            }
-        };
-        let column = self.value(&own);
-        Ok(Condition::Compared { column, compare, is, with })
+    /// A column whose values are told beside a constant of its type, or any two values that are computed here.
+    fn compared(&mut self, left: &Expr, is: Relation, right: &Expr) -> Known<Condition> {
+        if let Some(own) = self.told_expr(left)?
+            && is_constant(right)
+        {
+            let compare = self.compare(&own, is)?;
+            let value = constant(self.ctx, &own.column, right);
+            let value = value.ok_or_else(|| self.unread(&own, right))?;
+            self.reads_here(right, &own);
+            let left = Computed::Column(self.value(&own));
+            return Ok(Condition::Compared { left, compare, is, right: Computed::Constant(value) });
+        }
+        let (one, other) = (self.computed(left)?, self.computed(right)?);
+        let both = one.is.with(other.is, self.ctx.dialect.syntax().fold);
+        let compare = both.and_then(|both| match is {
+            Relation::Same | Relation::Equal => both.equality(),
+            Relation::Less
+            | Relation::LessOrEqual
+            | Relation::Greater
+            | Relation::GreaterOrEqual => both.compare(),
+        });
+        let compare = compare.ok_or_else(|| self.uncomputed(left))?;
+        Ok(Condition::Compared { left: one.value, compare, is, right: other.value })
     }
 
     fn like(&mut self, operand: &Expr, pattern: &Expr, whole: &Expr) -> Known<Condition> {
@@ -150,8 +178,8 @@ impl Builder<'_> {
             }
             Some(_) | None => return Err(self.unread(&own, pattern)),
         };
-        let column = self.value(&own);
-        Ok(Condition::Like { column, pattern })
+        let text = Computed::Column(self.value(&own));
+        Ok(Condition::Like { text, pattern })
     }
 
     /// Where a column's values stand.
@@ -211,10 +239,13 @@ impl Builder<'_> {
     }
 }
 
-fn are_alike(one: &ToldColumn, other: &ToldColumn) -> bool {
-    let is_number = |kind: Kind| matches!(kind, Kind::Int | Kind::UInt | Kind::Decimal);
-    let (one, other) = (one.column.kind, other.column.kind);
-    one == other && one != Kind::Other || is_number(one) && is_number(other)
+/// Whether an expression has the same value in all rows.
+fn is_constant(expr: &Expr) -> bool {
+    match &unwrapped(expr).node {
+        Node::Literal(_) | Node::Parameter(_) => true,
+        Node::Unary { operand, .. } => is_constant(operand),
+        _ => false,
+    }
 }
 
 fn turned_round(is: Relation) -> Relation {

@@ -2,6 +2,7 @@
 //! storage unit gives the rows, and they are filtered, sorted and cut as they are told. Nothing that was told goes to a
 //! unit again.
 
+mod computed;
 mod condition;
 mod constant;
 mod parts;

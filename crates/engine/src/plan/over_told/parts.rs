@@ -8,14 +8,15 @@ use pando_kernel::route::{Need, Route};
 use pando_kernel::table::TableColumn;
 use pando_kernel::value::Kind;
 use pando_kernel::{Compares, DeclaredType};
-use pando_sql::ast::{Distinct, Expr, Node, Query, Select, SelectItem, Statement};
+use pando_sql::ast::{Distinct, Expr, Node, Query, Select, SelectItem, Statement, TableFactor};
 use pando_sql::{Edits, Fold, Span};
 
+use super::computed::{Is, Made};
 use crate::plan::assemble::conjuncts;
 use crate::plan::merge_plan::aggregate;
 use crate::plan::merge_plan::gather::plain_key;
 use crate::plan::merge_plan::paginate::{Share, paginate};
-use crate::plan::merge_plan::resolve::{Info, Meaning, Scope, unwrapped};
+use crate::plan::merge_plan::resolve::{Info, Meaning, Scope, output_name, unwrapped};
 use crate::plan::parse::parsed;
 
 /// What came of taking a query apart.
@@ -69,6 +70,8 @@ pub(super) struct Builder<'a> {
     pub(super) scope: Scope<'a>,
     query: &'a Query,
     derived: Vec<String>,
+    /// The items that are computed here, and what they are.
+    made: Vec<(usize, Is)>,
     pub(super) looked_into: Vec<LookedInto>,
     pub(super) read_here: Vec<(u32, DeclaredType)>,
     edits: Edits,
@@ -93,6 +96,7 @@ impl Parts {
             scope,
             query,
             derived: Vec::new(),
+            made: Vec::new(),
             looked_into: Vec::new(),
             read_here: Vec::new(),
             edits: Edits::default(),
@@ -113,12 +117,15 @@ impl<'a> Builder<'a> {
         }
         let mut told = MergePlan::iterate();
         told.filter = self.filter()?;
-        if told.filter.is_some() && (self.is_grouped() || self.has_windows()) {
+        self.compute(&mut told)?;
+        let is_changed = told.filter.is_some() || !told.computed.is_empty();
+        if is_changed && self.is_grouped() || told.filter.is_some() && self.has_windows() {
             return Ok(None);
         }
         self.sort(&mut told)?;
         self.distinct(&mut told)?;
-        if told.filter.is_none() && told.sort.is_empty() && told.distinct.is_none() {
+        let is_more = told.filter.is_some() || told.distinct.is_some();
+        if !is_more && told.sort.is_empty() && told.computed.is_empty() {
             return Ok(None);
         }
         paginate(self.ctx, self.query, Share::All, &mut told, &mut self.edits)?;
@@ -195,14 +202,27 @@ impl<'a> Builder<'a> {
 
     /// Whether units answer a condition over what is stored.
     pub(super) fn is_answered(&self, expr: &Expr) -> Known<bool> {
+        self.are_answered(expr, |with, from, text| format!("{with} SELECT 1 {from} WHERE {text}"))
+    }
+
+    /// Whether units give an item's values, be it as cipher text.
+    pub(super) fn is_answered_item(&self, expr: &Expr) -> Known<bool> {
+        self.are_answered(expr, |with, from, text| format!("{with} SELECT {text} AS item {from}"))
+    }
+
+    fn are_answered(
+        &self,
+        expr: &Expr,
+        asking: impl FnOnce(&str, &str, &str) -> String,
+    ) -> Known<bool> {
         if !self.may_turn(expr)? {
             return Ok(true);
         }
-        let Some(filter) = &self.select.filter else { return Ok(false) };
         let text = &self.stmt.text;
         let with = Span::new(self.query.span.start, self.select.keyword.start).of(text);
-        let from = Span::new(self.select.items_span.end, filter.span.start).of(text);
-        let asked = parsed(self.ctx, &format!("{with} SELECT 1 {from} {}", expr.span.of(text)))?;
+        let from = self.select.from.iter().map(|factor| span_of(factor).of(text));
+        let from = format!("FROM {}", from.collect::<Vec<_>>().join(", "));
+        let asked = parsed(self.ctx, &asking(with, &from, expr.span.of(text)))?;
         let rooms = self.ctx.database.features.iter();
         for room in rooms.filter(|room| room.columns().is_some()) {
             let mut route = Route::Unclaimed;
@@ -251,14 +271,17 @@ impl<'a> Builder<'a> {
         let mut is_told = false;
         for item in &query.order_by {
             let meaning = self.scope.ordered(&item.expr)?;
-            is_told |= self.told_column(&meaning)?.is_some();
+            is_told |= self.told_column(&meaning)?.is_some() || self.is_made(&meaning)?;
         }
         if !is_told {
             return Ok(());
         }
         for item in &query.order_by {
             let meaning = self.scope.ordered(&item.expr)?;
-            let mut key = self.key(meaning, Usage::Order)?;
+            let mut key = match self.is_made(&meaning)? {
+                true => self.made_key(&meaning, Usage::Order, told)?,
+                false => self.key(meaning, Usage::Order)?,
+            };
             key.descending = item.descending;
             let default = self.ctx.dialect.nulls_first() != item.descending;
             key.nulls_first = item.nulls_first.unwrap_or(default);
@@ -270,11 +293,79 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// Items whose values are computed here. Their labels stay.
+    fn compute(&mut self, told: &mut MergePlan) -> Known<()> {
+        for (at, item) in self.select.items.iter().enumerate() {
+            let SelectItem::Expr { expr, alias, .. } = item else { continue };
+            if aggregate::contains(expr) || !self.is_computed(expr)? {
+                continue;
+            }
+            let Made { value, is } = self.computed(expr)?;
+            let mut text = self.typed_null(expr)?;
+            if alias.is_none() {
+                let label = match self.ctx.dialect.syntax().fold {
+                    Fold::Lower => output_name(expr).unwrap_or_else(|| "?column?".to_owned()),
+                    Fold::Keep => self.scope.text(expr).to_owned(),
+                };
+                text = format!("{text} AS {}", self.ctx.dialect.quote(&label));
+            }
+            self.edits.replace(expr.span, text);
+            told.computed.push((Position::Index(at), value));
+            self.made.push((at, is));
+        }
+        Ok(())
+    }
+
+    /// Whether what is compared is computed here.
+    fn is_made(&self, meaning: &Meaning<'_>) -> Known<bool> {
+        if meaning.at.is_some_and(|at| self.made.iter().any(|(own, _)| *own == at)) {
+            return Ok(true);
+        }
+        match (meaning.at, meaning.expr) {
+            (None, Some(expr)) if !aggregate::contains(expr) => self.is_computed(expr),
+            _ => Ok(false),
+        }
+    }
+
+    /// As [`Builder::key`], of what is computed here.
+    fn made_key(
+        &mut self,
+        meaning: &Meaning<'_>,
+        usage: Usage,
+        told: &mut MergePlan,
+    ) -> Known<SortKey> {
+        let known = self.made.iter().find(|(own, _)| Some(*own) == meaning.at).copied();
+        let (position, is) = match (known, meaning.expr) {
+            (Some((at, is)), _) => (Position::Index(at), is),
+            (None, Some(expr)) => {
+                let Made { value, is } = self.computed(expr)?;
+                let text = self.typed_null(expr)?;
+                self.derived.push(format!(
+                    "{text} AS {}_DERIVED_{}",
+                    usage.label(),
+                    self.derived.len()
+                ));
+                let position = Position::Derived(self.derived.len() - 1);
+                told.computed.push((position.clone(), value));
+                (position, is)
+            }
+            (None, None) => return Err(Error::internal("nothing is computed").into()),
+        };
+        let compare = match usage {
+            Usage::Order => is.compare(),
+            Usage::Distinct => is.equality(),
+        };
+        let unknown = || unsorted(&meaning.text, "only a server knows its order");
+        let compare = KeyCompare::Known(compare.ok_or_else(unknown)?);
+        let nulls_first = self.ctx.dialect.nulls_first();
+        Ok(SortKey { position, compare, descending: false, nulls_first })
+    }
+
     /// DISTINCT, where units cannot tell which rows are equal or which of them pass.
     fn distinct(&mut self, told: &mut MergePlan) -> Known<()> {
         let Distinct::Yes(span) = self.select.distinct else { return Ok(()) };
         let says_nothing = |expr: &Expr| self.scope.info(expr).compares() == Compares::NotAtAll;
-        if self.derived.is_empty() && !self.items().any(says_nothing) {
+        if self.derived.is_empty() && self.made.is_empty() && !self.items().any(says_nothing) {
             return Ok(());
         }
         if self.is_grouped() {
@@ -285,11 +376,15 @@ impl<'a> Builder<'a> {
                 return Err(refused("SELECT DISTINCT with ORDER BY what is not selected").into());
             }
         }
-        let keys = (0..self.select.items.len()).map(|at| {
+        let mut keys = Vec::new();
+        for at in 0..self.select.items.len() {
             let meaning = self.scope.of_item(at);
-            self.key(meaning, Usage::Distinct)
-        });
-        told.distinct = Some(keys.collect::<Known<_>>()?);
+            keys.push(match self.is_made(&meaning)? {
+                true => self.made_key(&meaning, Usage::Distinct, told)?,
+                false => self.key(meaning, Usage::Distinct)?,
+            });
+        }
+        told.distinct = Some(keys);
         self.edits.replace(span, "");
         Ok(())
     }
@@ -387,6 +482,15 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// Where a part of FROM stands.
+fn span_of(factor: &TableFactor) -> Span {
+    match factor {
+        TableFactor::Table(table) => table.span,
+        TableFactor::Derived { span, .. } | TableFactor::Function { span, .. } => *span,
+        TableFactor::Join(join) => join.span,
+    }
+}
+
 /// What rows are compared for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Usage {
@@ -405,6 +509,7 @@ impl Usage {
 }
 
 /// A column whose values are told.
+#[derive(Debug)]
 pub(super) struct ToldColumn {
     /// As clients see it; its collation is the one that it is compared by.
     pub(super) column: TableColumn,
