@@ -204,6 +204,10 @@ impl<S: RowSource> Pipeline<S> {
             }
         }
         if let Some(group) = group {
+            // Groups are made of what rows hold.
+            if !row.changed.is_empty() {
+                row = Row::plain(layout.rewritten(&row)?);
+            }
             let closed = group.push(row, layout, &mut self.budget)?;
             return Ok(closed.map_or(Step::Nothing, Step::Row));
         }

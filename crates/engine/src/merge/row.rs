@@ -171,6 +171,30 @@ impl Layout {
         Ok(out.freeze())
     }
 
+    /// The frame of a row, all its columns and what was changed of them.
+    ///
+    /// # Errors
+    /// As [`Layout::write`].
+    pub(super) fn rewritten(&mut self, row: &Row) -> Result<Bytes> {
+        let body = self.open(&row.frame)?;
+        let cells = self.cells(row, &body, self.all.list.len())?;
+        let mut out = BytesMut::new();
+        self.all.codec.write(&self.all.list, &cells, &mut out)?;
+        Ok(out.freeze())
+    }
+
+    /// The first fields of the row opened last, with what was changed of them.
+    fn cells<'r>(&self, row: &'r Row, body: &'r [u8], count: usize) -> Result<Vec<Cell<'r>>> {
+        let cell = |column| {
+            Ok(match row.changed(column) {
+                None => Cell::Raw(self.raw(body, column)?),
+                Some(Field::Raw(raw)) => Cell::Raw(raw.as_deref()),
+                Some(Field::Value(value)) => Cell::Value(value),
+            })
+        };
+        (0..count).map(cell).collect()
+    }
+
     /// Appends the row as the client sees it.
     ///
     /// # Errors
@@ -182,15 +206,7 @@ impl Layout {
             return Ok(());
         }
         let body = self.open(&row.frame)?;
-        let cells: Vec<Cell<'_>> = (0..visible)
-            .map(|column| {
-                Ok(match row.changed(column) {
-                    None => Cell::Raw(self.raw(&body, column)?),
-                    Some(Field::Raw(raw)) => Cell::Raw(raw.as_deref()),
-                    Some(Field::Value(value)) => Cell::Value(value),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let cells = self.cells(row, &body, visible)?;
         self.output.codec.write(&self.output.list, &cells, out)
     }
 }

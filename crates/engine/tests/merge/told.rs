@@ -3,7 +3,9 @@
 use pando_engine::merge::{Limits, Merge};
 use pando_kernel::dialect::Compare;
 use pando_kernel::error::ErrorKind;
-use pando_kernel::merge::{Computed, Condition, MergePlan, Position, Relation, Scalar};
+use pando_kernel::merge::{
+    Aggregate, AggregateFunction, Computed, Condition, Group, MergePlan, Position, Relation, Scalar,
+};
 use pando_kernel::value::{Kind, Value};
 
 use crate::support::*;
@@ -179,4 +181,35 @@ fn scalars_are_what_servers_make_of_them() {
         let error = compute(scalar, &values).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::OutOfRange(_)), "{scalar:?} {error}");
     }
+}
+
+#[test]
+fn groups_are_made_of_what_was_computed() {
+    let columns = columns(&[Kind::Text, Kind::Int, Kind::Int]);
+    let row = |name: &str, n: Value| vec![text(name), Value::Null, n];
+    let rows = [row("a", int(1)), row("B", int(2)), row("A", Value::Null), row("b", int(4))];
+    let of = |at| Computed::Column(Position::Index(at));
+    let plan = MergePlan {
+        computed: vec![
+            (Position::Index(0), Computed::Of(Scalar::Upper, vec![of(0)])),
+            (Position::Index(1), of(2)),
+        ],
+        group: Some(Group {
+            keys: vec![at(0)],
+            sorted: false,
+            aggregates: vec![Aggregate {
+                output: Position::Index(1),
+                function: AggregateFunction::Sum,
+            }],
+            then_order: vec![desc(0)],
+        }),
+        derived: 1,
+        ..MergePlan::iterate()
+    };
+    let merge = start(&plan, inputs(&columns, &[rows.to_vec()])).unwrap();
+    let given = drain(merge).unwrap();
+    let sums: Vec<String> = given.iter().map(|row| format!("{row:?}")).collect();
+    assert!(sums[0].starts_with("[Text(\"B\"), ") && sums[0].contains('6'), "{sums:?}");
+    assert!(sums[1].starts_with("[Text(\"A\"), ") && sums[1].contains('1'), "{sums:?}");
+    assert_eq!(sums.len(), 2);
 }

@@ -4,19 +4,27 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "filters over syntax nodes")]
 
 use pando_kernel::DeclaredType;
-use pando_kernel::dialect::Compare;
+use pando_kernel::dialect::{Compare, Comparison};
 use pando_kernel::merge::{Computed, Scalar};
 use pando_kernel::table::TableColumn;
 use pando_kernel::value::{Kind, Value};
-use pando_sql::Fold;
 use pando_sql::ast::{BinaryOp, Expr, Function, Literal, Node};
+use pando_sql::{Edits, Fold};
 
-use super::parts::{Builder, Known, Stop, ToldColumn, refused};
+use super::parts::{Builder, Known, Stop};
+use super::told_column::{ToldColumn, refused};
 use crate::plan::merge_plan::aggregate;
 use crate::plan::merge_plan::resolve::{Info, unwrapped};
 
 /// Characters that a part of a text may begin behind, or have.
 const LONGEST_PART: i64 = 1 << 30;
+
+/// Which columns NULLs stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nulls {
+    Told,
+    All,
+}
 
 /// A computed value, and what it is.
 pub(super) struct Made {
@@ -87,9 +95,18 @@ impl Builder<'_> {
         Ok(self.told_expr(expr)?.is_none() && !self.is_answered_item(expr)?)
     }
 
-    /// The text by which a unit says what type an expression has.
+    /// The text by which a unit says what type an expression has: NULLs stand for what is told.
     pub(super) fn typed_null(&self, expr: &Expr) -> Known<String> {
-        let mut edits = pando_sql::Edits::default();
+        self.with_nulls(expr, Nulls::Told)
+    }
+
+    /// The same, with NULLs for all columns: it hangs on no row.
+    pub(super) fn all_typed_null(&self, expr: &Expr) -> Known<String> {
+        self.with_nulls(expr, Nulls::All)
+    }
+
+    fn with_nulls(&self, expr: &Expr, nulls: Nulls) -> Known<String> {
+        let mut edits = Edits::default();
         let mut left = vec![expr];
         while let Some(one) = left.pop() {
             if matches!(
@@ -98,19 +115,36 @@ impl Builder<'_> {
             ) {
                 return Err(self.uncomputed(expr));
             }
-            if let Node::Column(_) = one.node
-                && let Some(own) = self.told_expr(one)?
-            {
-                edits.replace(one.span, self.null_of(&own.column));
-                continue;
+            if let Node::Column(_) = one.node {
+                let told = self.told_expr(one)?.map(|own| own.column);
+                let column = match nulls {
+                    Nulls::Told => told,
+                    Nulls::All => Some(match told {
+                        Some(column) => column,
+                        None => self.stored(one)?,
+                    }),
+                };
+                if let Some(column) = column {
+                    edits.replace(one.span, self.null_of(&column));
+                    continue;
+                }
             }
             aggregate::push_children(one, &mut left);
         }
+        // Everything behind it stays as long as it is.
         let whole = edits.apply(&self.stmt.text);
-        let grown = whole.len() as i64 - self.stmt.text.len() as i64;
-        let end = usize::try_from(i64::from(expr.span.end) + grown).unwrap_or_default();
-        let text = whole.get(expr.span.start as usize..end);
+        let behind = self.stmt.text.len() - expr.span.end as usize;
+        let text = whole.len().checked_sub(behind);
+        let text = text.and_then(|end| whole.get(expr.span.start as usize..end));
         text.map(str::to_owned).ok_or_else(|| self.uncomputed(expr))
+    }
+
+    fn stored(&self, expr: &Expr) -> Known<TableColumn> {
+        let info = self.scope.info(expr);
+        if let Info::Needs(need) = info {
+            return Err(Stop::Needs(need));
+        }
+        info.column().cloned().ok_or_else(|| self.uncomputed(expr))
     }
 
     fn null_of(&self, column: &TableColumn) -> String {
@@ -118,8 +152,8 @@ impl Builder<'_> {
             return format!("CAST(NULL AS {})", column.type_name);
         }
         match column.kind {
-            Kind::Int => "CAST(NULL AS SIGNED)".to_owned(),
-            Kind::UInt => "CAST(NULL AS UNSIGNED)".to_owned(),
+            // A cast NULL has no digits, by which these servers choose between INT and BIGINT.
+            Kind::Int => format!("NULLIF({0}, {0})", i64::MAX),
             Kind::Text => "CAST(NULL AS CHAR(255) CHARACTER SET utf8mb4)".to_owned(),
             _ => format!("CAST(NULL AS {})", column.type_name),
         }
@@ -176,16 +210,20 @@ impl Builder<'_> {
 
     /// A column that is as it is stored.
     fn stored_value(&mut self, expr: &Expr) -> Known<Made> {
-        let info = self.scope.info(expr);
-        if let Info::Needs(need) = info {
-            return Err(Stop::Needs(need));
-        }
-        let Some(column) = info.column().cloned() else { return Err(self.uncomputed(expr)) };
-        if matches!(column.kind, Kind::Text | Kind::Float) {
-            return Err(self.uncomputed(expr));
-        }
-        let is = self.is_of(&column, expr)?;
+        let column = self.stored(expr)?;
         let text = self.scope.text(expr).to_owned();
+        let is = match column.kind {
+            Kind::Text => {
+                let is_any = ["text", "character varying"];
+                let compare = self.ctx.dialect.comparison(&text, Some(&column));
+                let is_text = is_any.iter().any(|name| column.type_name.starts_with(name));
+                match compare {
+                    Comparison::Value(Compare::Bytes) if is_text => Is::Text(Some(Compare::Bytes)),
+                    _ => return Err(self.uncomputed(expr)),
+                }
+            }
+            _ => self.is_of(&column, expr)?,
+        };
         Ok(Made { value: Computed::Column(self.derive(&text, "COMPUTED")), is })
     }
 
@@ -200,9 +238,8 @@ impl Builder<'_> {
         })
     }
 
-    /// What MySQL makes of whole numbers that have less octets than it computes with is of types of its own, unless it
-    /// adds or multiplies them.
-    fn keeps_type(&self, is: Is, expr: &Expr) -> Known<()> {
+    /// What MySQL makes of whole numbers that are no BIGINT is of types of its own, unless it adds or multiplies them.
+    pub(super) fn keeps_type(&self, is: Is, expr: &Expr) -> Known<()> {
         match is {
             Is::Whole(octets) if octets < 8 && self.ctx.dialect.syntax().fold == Fold::Keep => {
                 Err(self.uncomputed(expr))

@@ -7,11 +7,13 @@ use pando_kernel::dialect::Compare;
 use pando_kernel::merge::{Computed, Condition, Position, Relation};
 use pando_kernel::value::{Kind, Value};
 use pando_sql::ast::{BinaryOp, Expr, Node};
-use pando_sql::{Placeholder, Span};
+use pando_sql::{Edits, Placeholder, Span};
 
 use super::computed::Is;
 use super::constant::constant;
-use super::parts::{Builder, Known, ToldColumn, refused};
+use super::parts::{Builder, Known};
+use super::told_column::{ToldColumn, refused};
+use crate::plan::merge_plan::aggregate;
 use crate::plan::merge_plan::resolve::{has_parameter, unwrapped};
 
 /// Characters of a pattern that values are compared with.
@@ -38,11 +40,37 @@ impl Builder<'_> {
 
     /// What a unit says of it; twice not, so that it says no other number than 0 and 1.
     fn said(&mut self, expr: &Expr) -> Known<Condition> {
-        if has_parameter(expr) && self.ctx.dialect.syntax().placeholder == Placeholder::Question {
-            return Err(super::with_parameter().into());
-        }
-        let text = format!("NOT (NOT ({}))", self.scope.text(expr));
+        let text = format!("NOT (NOT ({}))", self.filled(expr)?);
         Ok(Condition::Said(self.derive(&text, "CONDITION")))
+    }
+
+    /// The text of what units are asked for as an item of its own. Parameters without numbers stand in the order of the
+    /// text: their values are written out, and what is encrypted of them the rooms encrypt there.
+    pub(super) fn filled(&mut self, expr: &Expr) -> Known<String> {
+        let own = self.scope.text(expr).to_owned();
+        if self.ctx.dialect.syntax().placeholder == Placeholder::Dollar || !has_parameter(expr) {
+            return Ok(own);
+        }
+        let mut edits = Edits::default();
+        let mut left = vec![expr];
+        while let Some(one) = left.pop() {
+            match &one.node {
+                Node::Subquery(_) | Node::Exists(_) | Node::InQuery { .. } => {
+                    return Err(super::with_parameter().into());
+                }
+                Node::Parameter(at) => {
+                    let value = self.ctx.parameter(*at).cloned().unwrap_or(Value::Null);
+                    if matches!(value, Value::Float(_) | Value::Bytes(_)) {
+                        return Err(super::with_parameter().into());
+                    }
+                    let (start, end) =
+                        (one.span.start - expr.span.start, one.span.end - expr.span.start);
+                    edits.replace(Span::new(start, end), self.ctx.dialect.literal(&value));
+                }
+                _ => aggregate::push_children(one, &mut left),
+            }
+        }
+        Ok(edits.apply(&own))
     }
 
     fn looked_at(&mut self, expr: &Expr) -> Known<Condition> {

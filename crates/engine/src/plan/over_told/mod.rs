@@ -5,7 +5,9 @@
 mod computed;
 mod condition;
 mod constant;
+mod grouped;
 mod parts;
+mod told_column;
 
 use pando_kernel::CellMap;
 use pando_kernel::error::{Because, Error, Result};

@@ -1,17 +1,16 @@
 //! A query taken apart: what storage units are asked, and what is done with its rows once they are told.
 
-use pando_kernel::dialect::{Compare, Comparison, Equality};
+use pando_kernel::dialect::{Compare, Comparison};
 use pando_kernel::error::{Because, Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::{Condition, KeyCompare, MergePlan, Position, SortKey};
 use pando_kernel::route::{Need, Route};
-use pando_kernel::table::TableColumn;
-use pando_kernel::value::Kind;
 use pando_kernel::{Compares, DeclaredType};
 use pando_sql::ast::{Distinct, Expr, Node, Query, Select, SelectItem, Statement, TableFactor};
 use pando_sql::{Edits, Fold, Span};
 
 use super::computed::{Is, Made};
+use super::told_column::{ToldColumn, refused, unsorted};
 use crate::plan::assemble::conjuncts;
 use crate::plan::merge_plan::aggregate;
 use crate::plan::merge_plan::gather::plain_key;
@@ -112,11 +111,16 @@ impl Parts {
 
 impl<'a> Builder<'a> {
     fn build(mut self) -> Known<Option<Parts>> {
-        if self.scope.has_star() {
+        // Rows of sums have NULL for what they sum up, and MariaDB sorts no such groups.
+        if self.scope.has_star() || self.select.grouping_sets {
             return Ok(None);
         }
         let mut told = MergePlan::iterate();
         told.filter = self.filter()?;
+        if self.is_grouped() && self.groups_here(&told)? {
+            self.group(&mut told)?;
+            return self.finished(told).map(Some);
+        }
         self.compute(&mut told)?;
         let is_changed = told.filter.is_some() || !told.computed.is_empty();
         if is_changed && self.is_grouped() || told.filter.is_some() && self.has_windows() {
@@ -128,6 +132,11 @@ impl<'a> Builder<'a> {
         if !is_more && told.sort.is_empty() && told.computed.is_empty() {
             return Ok(None);
         }
+        self.finished(told).map(Some)
+    }
+
+    /// The parts, with what is derived in the text.
+    fn finished(mut self, mut told: MergePlan) -> Known<Parts> {
         paginate(self.ctx, self.query, Share::All, &mut told, &mut self.edits)?;
         self.counts_here();
         if !self.derived.is_empty() {
@@ -137,10 +146,10 @@ impl<'a> Builder<'a> {
         told.derived = self.derived.len();
         let Self { edits, looked_into, read_here, select, .. } = self;
         let visible = select.items.len();
-        Ok(Some(Parts { edits, told, visible, looked_into, read_here }))
+        Ok(Parts { edits, told, visible, looked_into, read_here })
     }
 
-    fn items(&self) -> impl Iterator<Item = &'a Expr> {
+    pub(super) fn items(&self) -> impl Iterator<Item = &'a Expr> {
         self.select.items.iter().filter_map(|item| match item {
             SelectItem::Expr { expr, .. } => Some(expr),
             SelectItem::Star(_) | SelectItem::QualifiedStar(..) => None,
@@ -160,7 +169,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether an item looks at other rows, so that none of these may be missing or too many.
-    fn has_windows(&self) -> bool {
+    pub(super) fn has_windows(&self) -> bool {
         let mut found = self.select.window.is_some();
         for expr in self.items().chain(aggregate::order_exprs(self.query)) {
             aggregate::walk(expr, &mut |node| {
@@ -293,31 +302,66 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Items whose values are computed here. Their labels stay.
+    /// Items whose values are computed here.
     fn compute(&mut self, told: &mut MergePlan) -> Known<()> {
         for (at, item) in self.select.items.iter().enumerate() {
-            let SelectItem::Expr { expr, alias, .. } = item else { continue };
-            if aggregate::contains(expr) || !self.is_computed(expr)? {
-                continue;
+            let SelectItem::Expr { expr, .. } = item else { continue };
+            if !aggregate::contains(expr) && self.is_computed(expr)? {
+                self.compute_item(at, expr, told)?;
             }
-            let Made { value, is } = self.computed(expr)?;
-            let mut text = self.typed_null(expr)?;
-            if alias.is_none() {
-                let label = match self.ctx.dialect.syntax().fold {
-                    Fold::Lower => output_name(expr).unwrap_or_else(|| "?column?".to_owned()),
-                    Fold::Keep => self.scope.text(expr).to_owned(),
-                };
-                text = format!("{text} AS {}", self.ctx.dialect.quote(&label));
-            }
-            self.edits.replace(expr.span, text);
-            told.computed.push((Position::Index(at), value));
-            self.made.push((at, is));
         }
         Ok(())
     }
 
+    /// An item whose values are computed here. Its label stays.
+    pub(super) fn compute_item(
+        &mut self,
+        at: usize,
+        expr: &Expr,
+        told: &mut MergePlan,
+    ) -> Known<Is> {
+        let Made { value, is } = self.computed(expr)?;
+        let text = self.typed_null(expr)?;
+        self.put_item(at, text);
+        told.computed.push((Position::Index(at), value));
+        self.made.push((at, is));
+        Ok(is)
+    }
+
+    /// Puts a text in the place of an item, which keeps its label.
+    pub(super) fn put_item(&mut self, at: usize, text: String) {
+        let Some(SelectItem::Expr { expr, alias, .. }) = self.select.items.get(at) else { return };
+        let mut text = text;
+        if alias.is_none() {
+            let label = match self.ctx.dialect.syntax().fold {
+                Fold::Lower => output_name(expr).unwrap_or_else(|| "?column?".to_owned()),
+                Fold::Keep => self.scope.text(expr).to_owned(),
+            };
+            text = format!("{text} AS {}", self.ctx.dialect.quote(&label));
+        }
+        self.edits.replace(expr.span, text);
+    }
+
+    /// Takes a clause out of the text.
+    pub(super) fn leaves_out(&mut self, clause: Option<Span>) {
+        if let Some(span) = clause {
+            self.edits.replace(span, "");
+        }
+    }
+
+    /// The query that is taken apart.
+    pub(super) fn query(&self) -> &'a Query {
+        self.query
+    }
+
+    /// Adds a select item at the end, though there may be one like it.
+    pub(super) fn derive_again(&mut self, text: &str, label: &str) -> Position {
+        self.derived.push(format!("{text} AS {label}_DERIVED_{}", self.derived.len()));
+        Position::Derived(self.derived.len() - 1)
+    }
+
     /// Whether what is compared is computed here.
-    fn is_made(&self, meaning: &Meaning<'_>) -> Known<bool> {
+    pub(super) fn is_made(&self, meaning: &Meaning<'_>) -> Known<bool> {
         if meaning.at.is_some_and(|at| self.made.iter().any(|(own, _)| *own == at)) {
             return Ok(true);
         }
@@ -328,7 +372,7 @@ impl<'a> Builder<'a> {
     }
 
     /// As [`Builder::key`], of what is computed here.
-    fn made_key(
+    pub(super) fn made_key(
         &mut self,
         meaning: &Meaning<'_>,
         usage: Usage,
@@ -340,12 +384,7 @@ impl<'a> Builder<'a> {
             (None, Some(expr)) => {
                 let Made { value, is } = self.computed(expr)?;
                 let text = self.typed_null(expr)?;
-                self.derived.push(format!(
-                    "{text} AS {}_DERIVED_{}",
-                    usage.label(),
-                    self.derived.len()
-                ));
-                let position = Position::Derived(self.derived.len() - 1);
+                let position = self.derive_again(&text, usage.label());
                 told.computed.push((position.clone(), value));
                 (position, is)
             }
@@ -439,7 +478,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Where an item's values stand, and how they compare.
-    fn key(&mut self, meaning: Meaning<'_>, usage: Usage) -> Known<SortKey> {
+    pub(super) fn key(&mut self, meaning: Meaning<'_>, usage: Usage) -> Known<SortKey> {
         let nulls_first = self.ctx.dialect.nulls_first();
         if let Some(told) = self.told_column(&meaning)? {
             let compare = match usage {
@@ -493,7 +532,7 @@ fn span_of(factor: &TableFactor) -> Span {
 
 /// What rows are compared for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Usage {
+pub(super) enum Usage {
     Order,
     Distinct,
 }
@@ -506,83 +545,4 @@ impl Usage {
             Self::Distinct => "DISTINCT",
         }
     }
-}
-
-/// A column whose values are told.
-#[derive(Debug)]
-pub(super) struct ToldColumn {
-    /// As clients see it; its collation is the one that it is compared by.
-    pub(super) column: TableColumn,
-    /// Its name in the statement.
-    pub(super) text: String,
-    /// The same with the collation that is written behind it.
-    shown: String,
-    /// Its place in the result.
-    at: Option<usize>,
-}
-
-impl ToldColumn {
-    /// How its values are sorted.
-    ///
-    /// # Errors
-    /// `Refused` where only a server knows.
-    pub(super) fn order(&self, ctx: &Context<'_>) -> Result<Compare> {
-        match ctx.dialect.comparison(&self.shown, Some(&self.column)) {
-            Comparison::Value(compare) => Ok(compare),
-            // Texts are their octets.
-            Comparison::Derive(_) if self.column.kind == Kind::Text => self.octets(ctx),
-            Comparison::Refuse(reason) => Err(unsorted(&self.shown, &reason)),
-            Comparison::Derive(_) | Comparison::DeriveNumber(_) | Comparison::ByResult { .. } => {
-                Err(unsorted(&self.shown, "only a server knows its order"))
-            }
-        }
-    }
-
-    fn octets(&self, ctx: &Context<'_>) -> Result<Compare> {
-        let column =
-            TableColumn { collation: self.column.collation.to_lowercase(), ..self.column.clone() };
-        match ctx.dialect.equality(&column) {
-            Equality::Exact | Equality::Padded => Ok(Compare::Bytes),
-            Equality::Folded(_) | Equality::Loose => Err(unsorted(
-                &self.shown,
-                &format!(
-                    "the order of collation `{}` is known to the server only",
-                    column.collation
-                ),
-            )),
-        }
-    }
-
-    /// How its values are equal.
-    ///
-    /// # Errors
-    /// `Refused` where only a server knows.
-    pub(super) fn equality(&self, ctx: &Context<'_>) -> Result<Compare> {
-        if self.column.kind != Kind::Text || ctx.dialect.syntax().fold == Fold::Keep {
-            return self.order(ctx);
-        }
-        match ctx.dialect.equality(&self.column) {
-            Equality::Exact => Ok(Compare::Bytes),
-            Equality::Padded => Ok(Compare::Padded),
-            Equality::Folded(_) | Equality::Loose => self.order(ctx),
-        }
-    }
-}
-
-fn unsorted(text: &str, reason: &str) -> Error {
-    Error::unsupported(
-        30001,
-        format!("`{text}` is stored otherwise than it is seen, and {reason}"),
-        "write COLLATE with a binary collation behind it (`\"C\"`, `utf8mb4_bin`), or compare in the application",
-    )
-}
-
-pub(super) fn refused(what: &str) -> Error {
-    Error::unsupported(
-        30001,
-        format!(
-            "{what}, with columns that are stored otherwise than they are seen, cannot be answered"
-        ),
-        "leave the column out of it",
-    )
 }
