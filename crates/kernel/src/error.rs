@@ -60,6 +60,8 @@ pub enum Because {
     Uncounted,
     /// It calls what takes or frees a lock of the session, which is done before the rest of it.
     TakesLock,
+    /// What is stored of a column does not answer it as the column's values would: these may, once they are told.
+    StoredOtherwise,
 }
 
 impl Because {
@@ -72,7 +74,8 @@ impl Because {
             | Self::MovesRow
             | Self::LimitedChange
             | Self::Uncounted
-            | Self::TakesLock => false,
+            | Self::TakesLock
+            | Self::StoredOtherwise => false,
         }
     }
 }
@@ -243,6 +246,15 @@ impl Error {
     /// [`Error::refused`] because of [`Because::Unsupported`].
     pub fn unsupported(code: u32, reason: impl Into<String>, instead: impl Into<String>) -> Self {
         Self::refused(Because::Unsupported, code, reason, instead)
+    }
+
+    /// [`Error::refused`] because of [`Because::StoredOtherwise`].
+    pub fn stored_otherwise(
+        code: u32,
+        reason: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        Self::refused(Because::StoredOtherwise, code, reason, instead)
     }
 
     /// [`Error::refused`] because of [`Because::Unmerged`].

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cells::CellMap;
 use crate::dialect::Compare;
+use crate::value::Value;
 
 /// The whole recipe.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,13 @@ pub struct MergePlan {
     pub turns: Option<Arc<[u32]>>,
     /// Grouping; `None` when rows pass one by one.
     pub group: Option<Group>,
+    /// What a row must pass before anything else looks at it; `None` where all do.
+    pub filter: Option<Condition>,
+    /// Values that are put into rows which have passed.
+    pub computed: Vec<(Position, Computed)>,
+    /// The order that rows are brought into in memory, where no stream has it and there are no groups. Empty: they stay
+    /// as they come.
+    pub sort: Vec<SortKey>,
     /// Equal rows are dropped.
     pub distinct: Option<Vec<SortKey>>,
     /// Rows to skip.
@@ -27,6 +35,8 @@ pub struct MergePlan {
     /// What the client is told otherwise than it is stored; also of rows that one target gives. Rows are merged as they are
     /// stored, and turned after that.
     pub cells: Vec<CellMap>,
+    /// What is done with rows as they are told, where what is stored of them does not say it. It comes after all else.
+    pub told: Option<Box<Self>>,
 }
 
 impl MergePlan {
@@ -37,11 +47,15 @@ impl MergePlan {
             order: Vec::new(),
             turns: None,
             group: None,
+            filter: None,
+            computed: Vec::new(),
+            sort: Vec::new(),
             distinct: None,
             offset: 0,
             limit: None,
             single_row: false,
             cells: Vec::new(),
+            told: None,
         }
     }
 }
@@ -145,4 +159,108 @@ pub enum DistinctOf {
     Sum,
     /// Their average.
     Average,
+}
+
+/// What is true of a row, false, or unknown: SQL's logic of three values.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// All of these are true; never empty.
+    All(Vec<Self>),
+    /// Some of these is true; never empty.
+    Any(Vec<Self>),
+    /// The opposite; unknown stays.
+    Not(Box<Self>),
+    /// What the storage unit says: a boolean, or a number that is true unless it is 0.
+    Said(Position),
+    /// Whether a condition is just this: `IS TRUE`, `IS UNKNOWN`.
+    Is(Box<Self>, Option<bool>),
+    /// Two values compared.
+    Compared {
+        /// The one.
+        left: Computed,
+        /// How both compare.
+        compare: Compare,
+        /// What is to be true of them.
+        is: Relation,
+        /// The other.
+        right: Computed,
+    },
+    /// A text that is like a pattern: `%` is any characters, `_` one, and every other is itself.
+    Like {
+        /// The text.
+        text: Computed,
+        /// The pattern, without escapes; `None` is NULL.
+        pattern: Option<Arc<str>>,
+    },
+}
+
+/// What one value is to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// The same, NULL being the same as NULL; never unknown.
+    Same,
+    /// Equal.
+    Equal,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessOrEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterOrEqual,
+}
+
+/// A value that is computed from the row in which it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Computed {
+    /// Always the same.
+    Constant(Value),
+    /// A column's.
+    Column(Position),
+    /// What a function or an operator makes of some.
+    Of(Scalar, Vec<Self>),
+    /// That of the first condition which is true, and another where none is.
+    Case(Vec<(Condition, Self)>, Box<Self>),
+}
+
+/// What is made of values. Where nothing else is said it is NULL as soon as one of them is. Numbers are whole, of so many
+/// octets at most, or exact where one of them is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalar {
+    /// The text in upper case, where it is ASCII.
+    Upper,
+    /// The text in lower case, where it is ASCII.
+    Lower,
+    /// How many characters the text has.
+    Characters,
+    /// The texts one behind the other, those that are NULL left out.
+    Joined,
+    /// The texts one behind the other.
+    JoinedAll,
+    /// A part of the text, counted in characters.
+    Part {
+        /// Those in front of it.
+        from: usize,
+        /// Its own at most.
+        most: usize,
+    },
+    /// The first text with the third in the place of each second.
+    Replaced,
+    /// The first that is not NULL.
+    Coalesce,
+    /// The first, or NULL where both compare equal.
+    NullIf(Compare),
+    /// The sum of two.
+    Plus(u8),
+    /// The difference of two.
+    Minus(u8),
+    /// The product of two.
+    Times(u8),
+    /// What is left of the first, divided by the second; with the sign of the first.
+    Modulo(u8),
+    /// The number with the other sign.
+    Negative(u8),
+    /// The number without a sign.
+    Absolute(u8),
 }

@@ -11,6 +11,7 @@ mod encryptor;
 mod in_step;
 mod places;
 mod refill;
+mod refusal;
 mod rule;
 mod shows;
 mod storage;
@@ -22,12 +23,14 @@ use std::sync::Arc;
 use pando_columns::{Use, Uses};
 use pando_config::Rules;
 use pando_kernel::changes::Changes;
-use pando_kernel::error::{Error, Result};
+use pando_kernel::error::Result;
 use pando_kernel::feature::{Context, Feature, Room};
 use pando_kernel::room::Built;
 use pando_kernel::route::{Need, Route, Target};
 use pando_kernel::{Around, CellMap, Offer, Shortcut, ShowsColumns};
 use pando_sql::ast::Statement;
+
+use refusal::{of_change, otherwise, refused};
 
 /// The room for `!ENCRYPT`.
 pub const ROOM: Offer =
@@ -90,7 +93,10 @@ impl Room for Encrypt {
 impl Feature for Encrypt {
     fn route(&self, ctx: &Context<'_>, stmt: &Statement, route: &mut Route) -> Result<()> {
         match self.uses(ctx, stmt)? {
-            Ok(uses) => self.check(ctx, stmt, &uses, uses.columns.iter()),
+            Ok(uses) => {
+                let checked = self.check(ctx, stmt, &uses, uses.columns.iter());
+                checked.map_err(|error| of_change(stmt, error))
+            }
             Err(need) => {
                 *route = Route::Needs(need);
                 Ok(())
@@ -123,9 +129,4 @@ impl Feature for Encrypt {
             Ok(Err(_)) | Err(_) => Shortcut::None,
         }
     }
-}
-
-/// What cannot be answered over cipher text.
-fn refused(why: impl Into<String>) -> Error {
-    Error::unsupported(30001, why, "leave the encrypted column out of it")
 }

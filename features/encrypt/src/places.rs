@@ -7,8 +7,8 @@ use pando_kernel::error::{Error, Result};
 
 use crate::column::EncryptedColumn;
 use crate::encryptor::Like;
-use crate::refused;
 use crate::rule::Rule;
+use crate::{otherwise, refused};
 
 /// Refuses a statement that would compare or compute with cipher text, or store values in the plain.
 ///
@@ -207,16 +207,16 @@ fn check_like(one: &Use, column: &EncryptedColumn, operator: &str) -> Result<()>
     let name = &column.of.column;
     let Some(part) = column.like.as_ref().filter(|_| is_own(one)) else {
         let why = format!("column `{name}` is encrypted and has no LIKE query column here");
-        return Err(Error::unsupported(30001, why, "give it a `likeQuery` in its rule"));
+        return Err(Error::stored_otherwise(30001, why, "give it a `likeQuery` in its rule"));
     };
     match (operator, part.makes.abilities().like) {
         ("LIKE", Like::Approved) => Ok(()),
-        ("LIKE", Like::More | Like::Never) => Err(Error::unsupported(
+        ("LIKE", Like::More | Like::Never) => Err(Error::stored_otherwise(
             30001,
             format!("LIKE of the encrypted column `{name}` would find more rows than match"),
             "give its encryptor `approximate: true` where the application looks at what it gets",
         )),
-        _ => Err(refused(format!("`{operator}` of the encrypted column `{name}` has no digest"))),
+        _ => Err(otherwise(format!("`{operator}` of the encrypted column `{name}` has no digest"))),
     }
 }
 
@@ -238,7 +238,7 @@ fn unanswerable(one: &Use, column: &EncryptedColumn) -> Error {
             | Place::InsertColumn { .. }
     );
     if is_order {
-        return refused(format!(
+        return otherwise(format!(
             "what is stored of the encrypted column `{name}` stands in another order"
         ));
     }
@@ -247,7 +247,7 @@ fn unanswerable(one: &Use, column: &EncryptedColumn) -> Error {
             "the encrypted column `{name}` would be stored in one that is encrypted otherwise, or not at all"
         ));
     }
-    refused(format!("what is stored of the encrypted column `{name}` cannot answer this"))
+    otherwise(format!("what is stored of the encrypted column `{name}` cannot answer this"))
 }
 
 fn check_star(rule: &Rule, star: &Star) -> Result<()> {
@@ -255,7 +255,7 @@ fn check_star(rule: &Rule, star: &Star) -> Result<()> {
     for of in columns() {
         if !is_distinct_by(star.duplicates, found(rule, of)?) {
             let name = &of.column;
-            return Err(refused(format!(
+            return Err(otherwise(format!(
                 "what is stored of the encrypted column `{name}` is not equal where values are"
             )));
         }

@@ -16,11 +16,12 @@ const PROOF: (&str, &str, &str) =
 /// The function of `Error` that is told the reason, before all else.
 const ANY: &str = "refused";
 /// The functions of `Error` that refuse, and whether what they refuse may be answered over rows that are read first (`Because::is_of_several`).
-const ROOTS: [(&str, bool); 8] = [
+const ROOTS: [(&str, bool); 9] = [
     (ANY, false),
     ("forbidden", false),
     ("unsupported", false),
     ("unmerged", true),
+    ("stored_otherwise", true),
     ("uncarried", false),
     ("spans_shards", true),
     ("moves_row", false),

@@ -418,7 +418,7 @@ fn cast(value: Value, to: &str, of_char: CharLength) -> Option<Value> {
 
 /// LIKE: `%` is any characters, `_` one, a backslash takes the next as it is. Steps back to the last `%` alone, so the time is the product of the lengths
 /// at most.
-fn matches(text: &[char], pattern: &[char]) -> bool {
+pub(crate) fn matches(text: &[char], pattern: &[char]) -> bool {
     let (mut at, mut from) = (0, 0);
     let mut last: Option<(usize, usize)> = None;
     while at < text.len() {

@@ -5,6 +5,8 @@ mod expr;
 mod label;
 mod query;
 
+pub(crate) use expr::matches;
+
 use std::cell::Cell;
 
 use pando_kernel::alone::{Alone, Relation};

@@ -140,7 +140,7 @@ impl Grouper {
         let Some(sorter) = &mut self.sorter else { return Ok(Some(row)) };
         let keys = layout.changed_keys(&row, sorter.specs())?;
         budget.take(row.memory() + keys.iter().map(Key::memory).sum::<usize>())?;
-        sorter.push(keys, row);
+        budget.give(sorter.push(keys, row));
         Ok(None)
     }
 

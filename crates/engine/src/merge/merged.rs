@@ -57,7 +57,7 @@ impl<S: RowSource> Merge<S> {
             alike(&columns.list, &input.columns.list)?;
         }
         let recipe = Recipe::new(plan, columns, inputs.len(), dialect)?;
-        let Recipe { layout, order, turns, group, unique, window, untouched } = recipe;
+        let Recipe { layout, order, turns, forms, window, untouched } = recipe;
         let visible = layout.output.list.len();
         let streams = inputs
             .into_iter()
@@ -72,7 +72,7 @@ impl<S: RowSource> Merge<S> {
                 None => Supply::Ordered(Ordered::new(streams, order)),
             };
             let budget = Budget::new(limits.memory_bytes);
-            Flow::Rows(Box::new(Pipeline::new(supply, group, unique, budget)))
+            Flow::Rows(Box::new(Pipeline::new(supply, forms, budget)))
         };
         Ok(Self { layout, flow, window, done: window.is_spent() })
     }

@@ -13,9 +13,10 @@
 //! | insert order | one row of the stream whose turn it is, as long as it has any | one chunk per stream |
 //! | group, sorted | the same, and groups closed one by one | one chunk per stream, one group |
 //! | group, otherwise | hash table, then sorted | all groups, limited |
+//! | sort | rows sorted in memory; under a limit each run of them keeps only as many | all rows, limited |
 //! | distinct | the last row, or the set of rows that share the leading sort keys | that set, limited |
 //!
-//! The limit and offset come after everything else. When the limit is reached, nothing is pulled any more.
+//! A filter comes before everything else, and values that are computed of a row come behind it. The limit and offset come after everything else. When the limit is reached, nothing is pulled any more.
 //!
 //! **Streams of other forms.** The first stream's columns give the form of the result. Rows of a stream whose codec or column formats
 //! differ are written anew in that form as they come.
@@ -35,7 +36,9 @@
 
 mod aggregate;
 mod average;
+mod compute;
 mod distinct;
+mod filter;
 mod group;
 mod insert_order;
 mod iterate;

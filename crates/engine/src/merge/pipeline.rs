@@ -2,18 +2,22 @@
 
 use std::task::{Context, Poll, ready};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use pando_kernel::error::Result;
 use pando_kernel::row::Rows;
 
 use super::RowSource;
+use super::compute::Compute;
 use super::distinct::Unique;
+use super::filter::Filter;
 use super::group::Grouper;
 use super::insert_order::Turns;
 use super::iterate::Iterate;
+use super::key::Key;
 use super::limit::{Budget, Window};
 use super::order::Ordered;
-use super::row::{Layout, Row};
+use super::row::{Field, Layout, Row};
+use super::sorter::Sorter;
 
 /// Size at which a chunk is passed on; a single larger row makes a larger chunk.
 const CHUNK: usize = 64 * 1024;
@@ -32,12 +36,24 @@ pub(super) enum Supply<S> {
     Turns(Turns<S>),
 }
 
+/// What rows go through, in this order; what is `None` is left out.
+#[derive(Debug)]
+pub(super) struct Forms {
+    /// Which rows count at all.
+    pub(super) filter: Option<Filter>,
+    /// Values that are put into those.
+    pub(super) computed: Vec<(usize, Compute)>,
+    /// Not beside groups, which are sorted by themselves.
+    pub(super) sort: Option<Sorter>,
+    pub(super) group: Option<Grouper>,
+    pub(super) unique: Option<Unique>,
+}
+
 /// The whole way of a row.
 #[derive(Debug)]
 pub(super) struct Pipeline<S> {
     supply: Supply<S>,
-    group: Option<Grouper>,
-    unique: Option<Unique>,
+    forms: Forms,
     budget: Budget,
     drained: bool,
     /// Work done in this turn.
@@ -81,23 +97,9 @@ impl<S: RowSource> Supply<S> {
 }
 
 impl<S: RowSource> Pipeline<S> {
-    /// A pipeline; what is `None` is left out.
-    pub(super) fn new(
-        supply: Supply<S>,
-        group: Option<Grouper>,
-        unique: Option<Unique>,
-        budget: Budget,
-    ) -> Self {
-        Self {
-            supply,
-            group,
-            unique,
-            budget,
-            drained: false,
-            worked: 0,
-            out: BytesMut::new(),
-            count: 0,
-        }
+    /// A pipeline through which nothing has gone.
+    pub(super) fn new(supply: Supply<S>, forms: Forms, budget: Budget) -> Self {
+        Self { supply, forms, budget, drained: false, worked: 0, out: BytesMut::new(), count: 0 }
     }
 
     /// The next chunk of at most [`CHUNK`] bytes or one row; less when the streams have to be waited for.
@@ -123,7 +125,7 @@ impl<S: RowSource> Pipeline<S> {
                 Poll::Ready(Step::Nothing) => continue,
                 Poll::Ready(Step::Row(row)) => row,
             };
-            if let Some(unique) = &mut self.unique
+            if let Some(unique) = &mut self.forms.unique
                 && !unique.is_new(&row, layout, &mut self.budget)?
             {
                 continue;
@@ -132,7 +134,7 @@ impl<S: RowSource> Pipeline<S> {
                 continue;
             }
             let start = self.out.len();
-            if start == 0 && self.group.is_none() {
+            if start == 0 && self.forms.group.is_none() && self.forms.sort.is_none() {
                 self.out.reserve((row.frame.len() + self.supply.at_hand()).min(CHUNK));
             }
             layout.write(&row, &mut self.out)?;
@@ -162,9 +164,10 @@ impl<S: RowSource> Pipeline<S> {
 
     fn poll_step(&mut self, cx: &mut Context<'_>, layout: &mut Layout) -> Result<Poll<Step>> {
         if self.drained {
-            return Ok(Poll::Ready(match &mut self.group {
-                Some(group) => group.step(layout, &mut self.budget)?,
-                None => Step::End,
+            return Ok(Poll::Ready(match (&mut self.forms.group, &mut self.forms.sort) {
+                (Some(group), _) => group.step(layout, &mut self.budget)?,
+                (None, Some(sort)) => sort.next().map_or(Step::End, Step::Row),
+                (None, None) => Step::End,
             }));
         }
         let row = match self.supply.poll_row(cx, layout) {
@@ -172,20 +175,49 @@ impl<S: RowSource> Pipeline<S> {
             Poll::Pending => return Ok(Poll::Pending),
         };
         self.worked += row.as_ref().map_or(0, |row| row.frame.len() / TURN_BYTES);
-        let step = match (row, &mut self.group) {
-            (Some(row), None) => Step::Row(row),
-            (Some(row), Some(group)) => {
-                let closed = group.push(row, layout, &mut self.budget)?;
-                closed.map_or(Step::Nothing, Step::Row)
+        let Some(row) = row else {
+            self.drained = true;
+            if let Some(group) = &mut self.forms.group {
+                group.end(layout)?;
             }
-            (None, group) => {
-                self.drained = true;
-                if let Some(group) = group {
-                    group.end(layout)?;
-                }
-                Step::Nothing
-            }
+            return Ok(Poll::Ready(Step::Nothing));
         };
-        Ok(Poll::Ready(step))
+        self.take(row, layout).map(Poll::Ready)
+    }
+
+    /// What becomes of a row that has come.
+    fn take(&mut self, row: Row, layout: &mut Layout) -> Result<Step> {
+        let Forms { filter, computed, sort, group, .. } = &mut self.forms;
+        let mut row = row;
+        if let Some(filter) = filter
+            && !filter.passes(&row, layout)?
+        {
+            return Ok(Step::Nothing);
+        }
+        if !computed.is_empty() {
+            let frame = row.frame.clone();
+            let body = layout.open(&frame)?;
+            for (at, own) in computed.iter() {
+                let value = own.value(&body, layout)?;
+                let field = if value.is_null() { Field::Raw(None) } else { Field::Value(value) };
+                row.changed.push((*at, field));
+            }
+        }
+        if let Some(group) = group {
+            // Groups are made of what rows hold.
+            if !row.changed.is_empty() {
+                row = Row::plain(layout.rewritten(&row)?);
+            }
+            let closed = group.push(row, layout, &mut self.budget)?;
+            return Ok(closed.map_or(Step::Nothing, Step::Row));
+        }
+        let Some(sort) = sort else { return Ok(Step::Row(row)) };
+        // The copy keeps a row from holding on to the whole chunk that it came in.
+        let row = Row { frame: Bytes::copy_from_slice(&row.frame), ..row };
+        let keys = layout.changed_keys(&row, sort.specs())?;
+        self.budget.take(row.memory() + keys.iter().map(Key::memory).sum::<usize>())?;
+        let freed = sort.push(keys, row);
+        self.budget.give(freed);
+        Ok(Step::Nothing)
     }
 }

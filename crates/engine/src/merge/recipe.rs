@@ -8,11 +8,15 @@ use pando_kernel::error::{Error, Result};
 use pando_kernel::merge::{Group, MergePlan};
 
 use super::aggregate::AggregateSpec;
+use super::compute::Compute;
 use super::distinct::Unique;
+use super::filter::Filter;
 use super::group::{Form, GroupSpec, Grouper};
 use super::key::{KeySpec, Resolver};
 use super::limit::Window;
+use super::pipeline::Forms;
 use super::row::Layout;
+use super::sorter::Sorter;
 
 /// What to do with the streams.
 #[derive(Debug)]
@@ -23,10 +27,8 @@ pub(super) struct Recipe {
     pub(super) order: Vec<KeySpec>,
     /// Whose turn it is, row by row.
     pub(super) turns: Option<Arc<[u32]>>,
-    /// Grouping.
-    pub(super) group: Option<Grouper>,
-    /// Dropping of equal rows.
-    pub(super) unique: Option<Unique>,
+    /// What rows go through.
+    pub(super) forms: Forms,
     /// Which rows pass in the end.
     pub(super) window: Window,
     /// Rows pass as they are: nothing has to look into them.
@@ -66,6 +68,9 @@ impl Recipe {
             sorted.clone_from(&spec.sort);
             group = Some(Grouper::new(spec));
         }
+        if !plan.sort.is_empty() {
+            sorted = resolver.keys(&plan.sort)?;
+        }
         if sorted.is_empty() {
             sorted.clone_from(&order);
         }
@@ -73,16 +78,37 @@ impl Recipe {
             Some(keys) => Some(Unique::new(resolver.keys(keys)?, &sorted)),
             None => None,
         };
+        let filter =
+            plan.filter.as_ref().map(|filter| Filter::new(filter, resolver)).transpose()?;
+        let computed = plan.computed.iter().map(|(position, computed)| {
+            Ok((resolver.column(position)?, Compute::new(computed, resolver)?))
+        });
+        let computed = computed.collect::<Result<Vec<_>>>()?;
+        let sort = sorter(plan, resolver)?;
         let turns = plan.turns.clone().filter(|_| streams > 1);
         let untouched = (order.is_empty() || streams == 1)
             && turns.is_none()
             && plan.derived == 0
+            && filter.is_none()
+            && computed.is_empty()
+            && sort.is_none()
             && group.is_none()
             && unique.is_none();
         let window = Window::new(plan.offset, plan.limit);
         let layout = Layout::new(columns, output);
-        Ok(Self { layout, order, turns, group, unique, window, untouched })
+        let forms = Forms { filter, computed, sort, group, unique };
+        Ok(Self { layout, order, turns, forms, window, untouched })
     }
+}
+
+/// What sorts rows in memory. Where nothing is dropped behind it, no run keeps more rows than the window lets through.
+fn sorter(plan: &MergePlan, resolver: Resolver<'_>) -> Result<Option<Sorter>> {
+    if plan.sort.is_empty() {
+        return Ok(None);
+    }
+    let last = plan.limit.map(|limit| limit.saturating_add(plan.offset));
+    let most = last.filter(|_| plan.distinct.is_none()).and_then(|last| usize::try_from(last).ok());
+    Ok(Some(Sorter::new(resolver.keys(&plan.sort)?).keeping(most)))
 }
 
 /// Resolves the grouping. `order` becomes what the streams are merged by: empty for the memory form, which needs no order.

@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) changed: Vec<(usize, Field)>,
 }
 
-/// A field that an aggregate gave.
+/// A field that an aggregate gave, or that was computed.
 #[derive(Debug, Clone)]
 pub(super) enum Field {
     /// Wire bytes of another row; `None` is NULL.
@@ -44,7 +44,13 @@ impl Row {
 
     /// Bytes it holds in memory, roughly.
     pub(super) fn memory(&self) -> usize {
-        size_of::<Self>() + self.frame.len() + self.changed.len() * size_of::<(usize, Field)>()
+        let text = |field: &Field| match field {
+            Field::Value(Value::Text(text)) => text.len(),
+            Field::Value(_) | Field::Raw(_) => 0,
+        };
+        let changed =
+            self.changed.iter().map(|(_, field)| size_of::<(usize, Field)>() + text(field));
+        size_of::<Self>() + self.frame.len() + changed.sum::<usize>()
     }
 }
 
@@ -165,6 +171,30 @@ impl Layout {
         Ok(out.freeze())
     }
 
+    /// The frame of a row, all its columns and what was changed of them.
+    ///
+    /// # Errors
+    /// As [`Layout::write`].
+    pub(super) fn rewritten(&mut self, row: &Row) -> Result<Bytes> {
+        let body = self.open(&row.frame)?;
+        let cells = self.cells(row, &body, self.all.list.len())?;
+        let mut out = BytesMut::new();
+        self.all.codec.write(&self.all.list, &cells, &mut out)?;
+        Ok(out.freeze())
+    }
+
+    /// The first fields of the row opened last, with what was changed of them.
+    fn cells<'r>(&self, row: &'r Row, body: &'r [u8], count: usize) -> Result<Vec<Cell<'r>>> {
+        let cell = |column| {
+            Ok(match row.changed(column) {
+                None => Cell::Raw(self.raw(body, column)?),
+                Some(Field::Raw(raw)) => Cell::Raw(raw.as_deref()),
+                Some(Field::Value(value)) => Cell::Value(value),
+            })
+        };
+        (0..count).map(cell).collect()
+    }
+
     /// Appends the row as the client sees it.
     ///
     /// # Errors
@@ -176,15 +206,7 @@ impl Layout {
             return Ok(());
         }
         let body = self.open(&row.frame)?;
-        let cells: Vec<Cell<'_>> = (0..visible)
-            .map(|column| {
-                Ok(match row.changed(column) {
-                    None => Cell::Raw(self.raw(&body, column)?),
-                    Some(Field::Raw(raw)) => Cell::Raw(raw.as_deref()),
-                    Some(Field::Value(value)) => Cell::Value(value),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let cells = self.cells(row, &body, visible)?;
         self.output.codec.write(&self.output.list, &cells, out)
     }
 }

@@ -14,6 +14,8 @@ const RUN: usize = 8 * 1024;
 #[derive(Debug)]
 pub(super) struct Sorter {
     specs: Vec<KeySpec>,
+    /// The first rows that will be asked for; `None` where all may be.
+    most: Option<usize>,
     filling: Vec<Keyed>,
     runs: Vec<VecDeque<Keyed>>,
     /// `None` until the first row is asked for.
@@ -28,7 +30,12 @@ type Keyed = (Vec<Key>, Row);
 impl Sorter {
     /// Sorts by `specs`.
     pub(super) fn new(specs: Vec<KeySpec>) -> Self {
-        Self { specs, filling: Vec::new(), runs: Vec::new(), tree: None, last: None }
+        Self { specs, most: None, filling: Vec::new(), runs: Vec::new(), tree: None, last: None }
+    }
+
+    /// Which keeps no more rows of a run than will be asked for in all.
+    pub(super) fn keeping(self, most: Option<usize>) -> Self {
+        Self { most, ..self }
     }
 
     /// By what it sorts.
@@ -37,17 +44,20 @@ impl Sorter {
     }
 
     /// Takes a row in, with its keys by [`Sorter::specs`]. Not to be called after [`Sorter::next`].
-    pub(super) fn push(&mut self, keys: Vec<Key>, row: Row) {
+    /// Result: bytes of rows that nobody will ask for, which are held no longer.
+    pub(super) fn push(&mut self, keys: Vec<Key>, row: Row) -> usize {
         self.filling.push((keys, row));
-        if self.filling.len() >= RUN {
-            self.end_run();
-        }
+        if self.filling.len() >= RUN { self.end_run() } else { 0 }
     }
 
-    fn end_run(&mut self) {
+    fn end_run(&mut self) -> usize {
         let mut run = std::mem::take(&mut self.filling);
         run.sort_by(|a, b| order(&self.specs, &a.0, &b.0));
+        let beyond = self.most.filter(|most| *most < run.len()).map(|most| run.split_off(most));
+        run.shrink_to_fit();
         self.runs.push(run.into());
+        let held = |(keys, row): &Keyed| row.memory() + keys.iter().map(Key::memory).sum::<usize>();
+        beyond.iter().flatten().map(held).sum()
     }
 
     /// The next row in order.

@@ -168,7 +168,9 @@ pub(super) fn assigning(planned: Planned, names: Vec<String>) -> Result<Planned>
     names.sort_unstable();
     names.dedup();
     match planned {
-        Planned::Run(mut plan) if plan.units.len() == 1 && plan.before.is_empty() => {
+        Planned::Run(mut plan)
+            if plan.units.len() == 1 && plan.before.is_empty() && plan.merge.told.is_none() =>
+        {
             plan.assigns = Some(names.into());
             Ok(Planned::Run(plan))
         }

@@ -16,6 +16,7 @@ mod labels;
 mod leftovers;
 mod merge_plan;
 mod numbering;
+mod over_told;
 mod parse;
 mod plain;
 mod planned;
@@ -40,7 +41,7 @@ pub(crate) use check::{counts_found, unknown};
 use clock::timely;
 pub(crate) use effects::{may_write, unknown as unknown_effects};
 pub(crate) use leftovers::{commits, given_to, into_of, is_unread, keeps_key};
-use pando_kernel::error::Result;
+use pando_kernel::error::{Because, Result};
 use pando_kernel::feature::{Context, SessionView};
 use pando_kernel::merge::MergePlan;
 use pando_sql::Edits;
@@ -140,6 +141,9 @@ fn planned(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> Result<Plan
                 Ok(None) => assemble::assemble(ctx, stmt, (purpose, assemble::Form::Any), refusal),
                 Err(need) => Ok(Planned::Needs(need)),
             }
+        }
+        Err(refusal) if refusal.refusal() == Some(Because::StoredOtherwise) => {
+            over_told::over_told(ctx, stmt, purpose, refusal)
         }
         planned => planned,
     }

@@ -69,7 +69,7 @@ pub(super) fn direct(ctx: &Context<'_>, stmt: &Statement, purpose: Purpose) -> R
         };
         match gathered {
             Gathered::Plan(plan, changes) => {
-                merge = plan;
+                merge = *plan;
                 edits = changes;
             }
             Gathered::Needs(need) => return Ok(Planned::Needs(need)),
@@ -151,7 +151,7 @@ fn gathered(ctx: &Context<'_>, stmt: &Statement, units: &Units) -> Result<Gather
             QueryBody::Set { .. } | QueryBody::Values(_) => gather::together(ctx, query),
         };
     }
-    Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
+    Ok(Gathered::Plan(Box::new(MergePlan::iterate()), Edits::default()))
 }
 
 /// Whether the targets compute all groups alone, whatever the aggregate.

@@ -6,7 +6,7 @@ use pando_kernel::changes::{Turn, TurnedField};
 use pando_kernel::effects::Leaves;
 use pando_kernel::merge::MergePlan;
 use pando_kernel::route::{GeneratedKeys, Need, Spread, Target};
-use pando_kernel::{Attribute, Column, Lists, Oids, Timed, Value};
+use pando_kernel::{Attribute, Column, DeclaredType, Lists, Oids, Timed, Value};
 
 use super::assemble::Assembly;
 use super::steps::InSteps;
@@ -72,6 +72,8 @@ pub struct Plan {
     pub assigns: Option<Arc<[String]>>,
     /// How the columns of its replies are told.
     pub told: Told,
+    /// Parameters of which no unit may be told, and the types that they are described by.
+    pub read_here: Vec<(u32, DeclaredType)>,
 }
 
 /// Columns as a unit gave them first, and as they were told: nearly every reply of a target has the same. What makes a plan once notes nothing. Plans do not differ by it.

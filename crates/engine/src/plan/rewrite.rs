@@ -85,6 +85,7 @@ pub(super) fn finish(
             judged: None,
             assigns: None,
             told: Told::default(),
+            read_here: Vec::new(),
         });
     }
     let fields = fields::turned(ctx, stmt, &units.targets)?;
@@ -114,6 +115,7 @@ pub(super) fn finish(
         judged: None,
         assigns: None,
         told: Told::default(),
+        read_here: Vec::new(),
     })
 }
 

@@ -10,4 +10,5 @@ mod forms;
 mod groups;
 mod random;
 mod support;
+mod told;
 mod turns;

@@ -152,6 +152,6 @@ pub(in crate::plan) fn any_in<'a>(exprs: impl Iterator<Item = &'a Expr>) -> bool
 }
 
 /// Kept for callers that hold only the query.
-pub(super) fn order_exprs(query: &Query) -> impl Iterator<Item = &Expr> {
+pub(in crate::plan) fn order_exprs(query: &Query) -> impl Iterator<Item = &Expr> {
     query.order_by.iter().map(|item| &item.expr)
 }

@@ -3,19 +3,19 @@
 
 use pando_kernel::Compares;
 use pando_kernel::dialect::{Compare, Comparison};
-use pando_kernel::error::{Error, ErrorKind, Result};
+use pando_kernel::error::{Error, Result};
 use pando_kernel::feature::Context;
 use pando_kernel::merge::{
     Aggregate, AggregateFunction, Group, KeyCompare, MergePlan, Position, SortKey,
 };
 use pando_kernel::route::{Alone, Need, Units};
-use pando_kernel::value::Value;
 use pando_sql::ast::{
     BinaryOp, Distinct, Expr, Function, Literal, Node, Query, Select, SelectItem, Statement,
 };
 use pando_sql::{Edits, Span};
 
 use super::aggregate::{self, Combinable};
+use super::paginate::{Share, paginate};
 use super::resolve::{Info, Meaning, Scope, unwrapped};
 
 /// What rows are compared for.
@@ -53,7 +53,7 @@ fn compared(text: &str, compares: Compares, usage: Usage) -> Result<()> {
 
 /// What merging needs.
 pub(in crate::plan) enum Gathered {
-    Plan(MergePlan, Edits),
+    Plan(Box<MergePlan>, Edits),
     Needs(Need),
 }
 
@@ -109,7 +109,11 @@ impl<'a> Builder<'a> {
             }
             plan.distinct = Some(self.distinct_keys()?);
         }
-        paginate(self.ctx, self.query, &mut plan, &mut self.edits)?;
+        let share = match &plan.group {
+            Some(group) if !group.sorted || group.keys.is_empty() => Share::All,
+            Some(_) | None => Share::First,
+        };
+        paginate(self.ctx, self.query, share, &mut plan, &mut self.edits)?;
         if let Some(need) = self.need {
             return Ok(Gathered::Needs(need));
         }
@@ -118,7 +122,7 @@ impl<'a> Builder<'a> {
             self.edits.replace(at, format!(", {}", self.derived.join(", ")));
         }
         plan.derived = self.derived.len();
-        Ok(Gathered::Plan(plan, self.edits))
+        Ok(Gathered::Plan(Box::new(plan), self.edits))
     }
 
     fn item_exprs(&self) -> impl Iterator<Item = &Expr> {
@@ -468,120 +472,12 @@ pub(in crate::plan) fn together(ctx: &Context<'_>, query: &Query) -> Result<Gath
         });
     }
     let mut edits = Edits::default();
-    paginate(ctx, query, &mut plan, &mut edits)?;
-    Ok(Gathered::Plan(plan, edits))
+    paginate(ctx, query, Share::First, &mut plan, &mut edits)?;
+    Ok(Gathered::Plan(Box::new(plan), edits))
 }
 
-/// LIMIT and OFFSET: each unit gives the rows up to the last one wanted.
-fn paginate(
-    ctx: &Context<'_>,
-    query: &Query,
-    plan: &mut MergePlan,
-    edits: &mut Edits,
-) -> Result<()> {
-    let all = ctx.dialect.select_limit(&ctx.session.facts.settings)?;
-    let in_memory = plan.group.as_ref().is_some_and(|group| !group.sorted || group.keys.is_empty());
-    // Where all groups are needed a session's limit must not stop a unit.
-    let whole = all.map_or(String::new(), |_| format!("LIMIT {}", u64::MAX));
-    let Some(limit) = &query.limit else {
-        // Each unit keeps to it by itself.
-        plan.limit = all;
-        if in_memory && all.is_some() {
-            let end = query.lock.as_ref().map_or(query.span.end, |lock| lock.span.start);
-            edits.replace(Span::at(end), format!(" {whole} "));
-        }
-        return Ok(());
-    };
-    let count = limit.count.as_ref().map(|expr| number(ctx, "LIMIT", expr)).transpose()?.flatten();
-    let offset = limit
-        .offset
-        .as_ref()
-        .map(|expr| number(ctx, "OFFSET", expr))
-        .transpose()?
-        .flatten()
-        .unwrap_or(0);
-    // MariaDB knows OFFSET without a count, MySQL reports it as the error of syntax that it is there.
-    let is_offset_alone = limit.count.is_none() && ctx.dialect.syntax().limit_with_comma;
-    if is_offset_alone && all.is_some() {
-        return Err(refused("OFFSET without a count where the session limits all queries"));
-    }
-    plan.limit = count;
-    plan.offset = offset;
-    let pushed = match count {
-        Some(count) if !in_memory => format!("LIMIT {}", last(count, offset)),
-        _ if is_offset_alone => "OFFSET 0 ROWS".to_owned(),
-        _ => whole,
-    };
-    edits.replace(limit.span, pushed);
-    Ok(())
-}
-
-/// The number of the last row wanted. PostgreSQL counts with signed numbers: what it would take by itself must not become too much for it.
-fn last(count: u64, offset: u64) -> u64 {
-    const MOST: u64 = i64::MAX.unsigned_abs();
-    let sum = count.saturating_add(offset);
-    if count.max(offset) <= MOST { sum.min(MOST) } else { sum }
-}
-
-/// A row count; `None` for NULL.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what is no constant is refused")]
-fn number(ctx: &Context<'_>, clause: &'static str, expr: &Expr) -> Result<Option<u64>> {
-    let wrong = |what: &str| Error::new(ErrorKind::Value(format!("{clause} must not be {what}")));
-    let negative = || Error::new(ErrorKind::NegativeCount(clause));
-    let of_text = |text: &str| match text.trim().parse::<i64>() {
-        Ok(number) => u64::try_from(number).map(Some).map_err(|_| negative()),
-        Err(_) => text.trim().parse().map(Some).map_err(|_| wrong("text")),
-    };
-    match &unwrapped(expr).node {
-        Node::Literal(Literal::Integer(n)) => u64::try_from(*n).map(Some).map_err(|_| negative()),
-        Node::Cast { operand, .. } => number(ctx, clause, operand),
-        Node::Literal(Literal::Text(text)) if !ctx.dialect.syntax().limit_with_comma => {
-            of_text(text)
-        }
-        Node::Literal(Literal::Null) => Ok(None),
-        Node::Literal(Literal::Number(n)) => {
-            let digits = Value::decimal(n).and_then(|value| whole_digits(&value));
-            digits
-                .and_then(|digits| digits.parse().ok())
-                .map(Some)
-                .ok_or_else(|| wrong("fractional"))
-        }
-        Node::Parameter(index) => match ctx.parameter(*index) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Int(n)) => u64::try_from(*n).map(Some).map_err(|_| negative()),
-            Some(Value::UInt(n)) => Ok(Some(*n)),
-            Some(Value::Text(text)) => of_text(text),
-            // Some drivers send all numbers so.
-            Some(value @ (Value::Float(_) | Value::Decimal(_))) => {
-                let digits = whole_digits(value).ok_or_else(|| wrong("fractional"))?;
-                let is_negative = digits.starts_with('-');
-                let too = || if is_negative { negative() } else { wrong("so large") };
-                digits.parse().map(Some).map_err(|_| too())
-            }
-            Some(Value::Bool(_) | Value::Bytes(_)) => Err(wrong("other than an integer")),
-        },
-        _ => Err(refused("LIMIT with an expression")),
-    }
-}
-
-/// The digits of a number without a fraction.
-fn whole_digits(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
-        Value::Decimal(number) => number.to_plain_string(),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Int(_)
-        | Value::UInt(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Bytes(_) => return None,
-    };
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    fraction.bytes().all(|digit| digit == b'0').then(|| whole.to_owned())
-}
-
-fn plain_key(position: Position) -> SortKey {
+/// A key whose comparison the result's type tells.
+pub(in crate::plan) fn plain_key(position: Position) -> SortKey {
     let compare = KeyCompare::ByResult { weights: None };
     SortKey { position, compare, descending: false, nulls_first: true }
 }
@@ -590,27 +486,11 @@ fn sorted_by_groups() -> Error {
     refused("rows sorted by GROUP BY … ASC or DESC")
 }
 
-fn refused(what: &str) -> Error {
+/// What cannot be merged.
+pub(super) fn refused(what: &str) -> Error {
     Error::unmerged(
         30001,
         format!("{what} cannot be answered across shards yet"),
         "narrow it to one shard by an equality on the sharding key",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_without_a_fraction_count_rows() {
-        let digits = |value: Value| whole_digits(&value);
-        let decimal = |text: &str| Value::decimal(text).unwrap();
-        assert_eq!(digits(Value::Float(3.0)).as_deref(), Some("3"));
-        assert_eq!(digits(decimal("20e-1")).as_deref(), Some("2"));
-        assert_eq!(digits(decimal("1e2")).as_deref(), Some("100"));
-        for other in [Value::Float(1.5), Value::Float(f64::NAN), decimal("1.5"), Value::Null] {
-            assert_eq!(digits(other), None);
-        }
-    }
 }

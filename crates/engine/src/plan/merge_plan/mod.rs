@@ -2,6 +2,7 @@
 
 pub(in crate::plan) mod aggregate;
 pub(in crate::plan) mod gather;
+pub(in crate::plan) mod paginate;
 pub(in crate::plan) mod reparse;
 pub(in crate::plan) mod resolve;
 pub(in crate::plan) mod unions;

@@ -72,6 +72,13 @@ impl Info {
         }
     }
 
+    /// The column as clients see it, where what is stored of it does not compare as it does.
+    pub(in crate::plan) fn turned(&self) -> Option<&TableColumn> {
+        let Self::Turned(logic, at) = self else { return None };
+        let one = logic.list.get(*at)?;
+        (one.compares != Compares::AsStored).then_some(&one.column)
+    }
+
     /// The column that storage units have.
     pub(in crate::plan) fn column(&self) -> Option<&TableColumn> {
         match self {
@@ -121,7 +128,7 @@ impl<'a> Scope<'a> {
     ///
     /// # Errors
     /// `Refused` where servers differ, or where it cannot be told.
-    pub(super) fn ordered(&self, expr: &'a Expr) -> Result<Meaning<'a>> {
+    pub(in crate::plan) fn ordered(&self, expr: &'a Expr) -> Result<Meaning<'a>> {
         let bare = unwrapped(expr);
         if let Some(ordinal) = ordinal(bare) {
             return self.numbered(expr, ordinal);
@@ -414,7 +421,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether the select list has a `*`.
-    pub(super) fn has_star(&self) -> bool {
+    pub(in crate::plan) fn has_star(&self) -> bool {
         self.select.items.iter().any(|item| !matches!(item, SelectItem::Expr { .. }))
     }
 }

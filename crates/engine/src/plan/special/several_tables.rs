@@ -236,5 +236,6 @@ fn plan(stmt: &Statement, places: &[Span], shares: Vec<Share>) -> Plan {
         judged: None,
         assigns: None,
         told: Told::default(),
+        read_here: Vec::new(),
     }
 }

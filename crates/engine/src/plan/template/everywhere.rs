@@ -28,7 +28,7 @@ const MOST: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Wide {
     sent: Vec<Sent>,
-    merge: MergePlan,
+    merge: Box<MergePlan>,
     limit: Limit,
     everywhere: Arc<dyn Everywhere>,
     /// Rooms that redirect, by their place in the database.
@@ -101,6 +101,7 @@ impl Wide {
         let fits = plan.before.is_empty()
             && plan.keys.is_none()
             && !plan.writes
+            && plan.merge.told.is_none()
             && plan.spread == Spread::Gather
             && plan.units.iter().all(is_plain)
             && slots.len() <= MOST;
@@ -131,7 +132,7 @@ impl Wide {
             attributes: unit.attributes,
             form: OnceLock::new(),
         });
-        let (merge, connections) = (plan.merge.clone(), unions::connections(ctx));
+        let (merge, connections) = (Box::new(plan.merge.clone()), unions::connections(ctx));
         let (sent, lifting, kept) = (sent.collect(), None, OnceLock::new());
         let (timed, leaves, judged) = (plan.timed, plan.leaves, plan.judged);
         Some(Self {
@@ -228,7 +229,7 @@ impl Wide {
         let units = self.sent.iter().zip(targets);
         let units: Option<Vec<Unit>> =
             units.map(|(sent, target)| sent.unit(given, limit, target)).collect();
-        let merge = MergePlan { limit, ..self.merge.clone() };
+        let merge = MergePlan { limit, ..MergePlan::clone(&self.merge) };
         let (keys, fields, before) = (None, Vec::new(), Vec::new());
         Some(Plan {
             units: units?,
@@ -244,6 +245,7 @@ impl Wide {
             judged: self.judged,
             assigns: None,
             told: Told::default(),
+            read_here: Vec::new(),
         })
     }
 

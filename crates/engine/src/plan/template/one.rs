@@ -418,6 +418,7 @@ impl One {
             leaves: Leaves::Nothing,
             judged: None,
             assigns: None,
+            read_here: Vec::new(),
             told,
         })
     }

@@ -11,6 +11,7 @@ mod outbox;
 pub(in crate::session) mod pieces;
 pub(in crate::session) mod pull;
 pub(in crate::session) mod show_rows;
+pub(in crate::session) mod told_rows;
 pub(in crate::session) mod turned_rows;
 pub(in crate::session) mod warned;
 pub(in crate::session) mod warnings;

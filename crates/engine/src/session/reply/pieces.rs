@@ -12,13 +12,13 @@ use pando_kernel::row::Rows;
 
 use crate::copy_rows::{RowCount, Splice};
 use crate::counters::Counted;
-use crate::execute::{Channel, Shared, Source};
-use crate::merge::Merge;
+use crate::execute::{Channel, Shared};
 
 use crate::session::reply::Outbox;
 use crate::session::reply::copy_in::CopyIn;
 use crate::session::reply::counted_by_unit::Uncounted;
 use crate::session::reply::logic_names::Origin;
+use crate::session::reply::told_rows::Merging;
 use crate::session::reply::turned_rows::Turning;
 
 /// Where the pieces of the current statement come from.
@@ -54,7 +54,7 @@ pub(in crate::session) struct Pass {
 
 /// A reply merged from several units.
 pub(in crate::session) struct Merged {
-    pub(in crate::session) merge: Merge<Source>,
+    pub(in crate::session) merge: Merging,
     pub(in crate::session) turning: Option<Box<Turning>>,
     pub(in crate::session) channels: Vec<Shared>,
     pub(in crate::session) rows: u64,

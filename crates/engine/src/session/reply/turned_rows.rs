@@ -17,6 +17,7 @@ use crate::plan::Plan;
 
 use crate::session::given::Given;
 use crate::session::reply::show_rows::Retelling;
+use crate::session::reply::told_rows;
 
 /// What is told otherwise of one reply.
 #[derive(Debug)]
@@ -128,7 +129,13 @@ pub(in crate::session) fn turned_columns(
 ) -> Result<Columns> {
     match plan.merge.cells.is_empty() {
         true => Ok(columns),
-        false => Ok(Turned::of(&plan.merge.cells, columns, dialect)?.told),
+        false => {
+            let told = Turned::of(&plan.merge.cells, columns, dialect)?.told;
+            match &plan.merge.told {
+                Some(how) => told_rows::merged_columns(how, told, dialect),
+                None => Ok(told),
+            }
+        }
     }
 }
 

@@ -38,6 +38,7 @@ use crate::session::given::{Aim, Given, Order};
 use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::pieces::{Merged, Reply, Verb};
 use crate::session::reply::pull::finish;
+use crate::session::reply::told_rows::Merging;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::run::jobs::grouped;
 use crate::session::run::start::has_all;
@@ -300,7 +301,7 @@ async fn tell_of_base(
     let how = if single || is_short { &passed } else { &plan.merge };
     let merge = Merge::new(how, inputs, live.database.dialect.as_ref(), limits)?;
     let merged = Merged {
-        merge,
+        merge: Merging::Stored(merge),
         turning: Turning::of_cells(&live.database, plan),
         channels: Vec::new(),
         rows: 0,

@@ -102,6 +102,11 @@ pub(in crate::session) async fn describe(
             None => *native,
         };
     }
+    for (index, declared) in &plan.read_here {
+        if let Some(slot) = parameters.get_mut(*index as usize) {
+            *slot = told_as(live.database.dialect.as_ref(), *declared, slot);
+        }
+    }
     Ok(Described::Whole(Description { parameters, columns: described.columns }))
 }
 

@@ -43,7 +43,7 @@ pub(in crate::session) async fn run_plan(
         return Box::pin(base::start_in_base(session, run.live, &plan, given, verb)).await;
     }
     match run.plan.units.len() {
-        1 => start::start_one(session, run, given, verb).await,
+        1 if run.plan.merge.told.is_none() => start::start_one(session, run, given, verb).await,
         _ => Box::pin(start::start_many(session, run, given, verb)).await,
     }
 }

@@ -25,6 +25,7 @@ use crate::session::reply::command_tag::tag;
 use crate::session::reply::logic_names::{Origin, Teller};
 use crate::session::reply::pieces::{CopyOut, MadeKeys, MadeThere, Merged, Pass, Reply, Verb};
 use crate::session::reply::pull::finish;
+use crate::session::reply::told_rows::Merging;
 use crate::session::reply::turned_rows::Turning;
 use crate::session::reply::warnings;
 use crate::session::run::early_release::{Begun, Parted};
@@ -251,11 +252,22 @@ pub(in crate::session) async fn merge(
     } else {
         &plan.merge
     };
-    match Merge::new(how, inputs, dialect.as_ref(), limits) {
-        Ok(merge) => {
+    let turning = Turning::of_cells(&live.database, plan);
+    let merged = Merge::new(how, inputs, dialect.as_ref(), limits).and_then(|merge| {
+        match (&plan.merge.told, turning) {
+            (Some(how), Some(turning)) => {
+                let merge = Merging::told(merge, turning, how, dialect.as_ref(), limits);
+                merge.map(|merge| (merge, None))
+            }
+            (Some(_), None) => Err(Error::internal("rows are merged as told, and none is turned")),
+            (None, turning) => Ok((Merging::Stored(merge), turning)),
+        }
+    });
+    match merged {
+        Ok((merge, turning)) => {
             let merged = Merged {
                 merge,
-                turning: Turning::of_cells(&live.database, plan),
+                turning,
                 channels: shared,
                 rows: 0,
                 announced: false,

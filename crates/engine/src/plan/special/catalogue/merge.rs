@@ -27,7 +27,9 @@ pub(in crate::plan) fn merge(
     let merged = match &query.body {
         QueryBody::Select(select) => selected(ctx, stmt, query, select, units),
         QueryBody::Set { .. } => union(ctx, query),
-        QueryBody::Values(_) => Ok(Gathered::Plan(MergePlan::iterate(), Edits::default())),
+        QueryBody::Values(_) => {
+            Ok(Gathered::Plan(Box::new(MergePlan::iterate()), Edits::default()))
+        }
     };
     match merged {
         Ok(Gathered::Plan(mut plan, edits)) => {
@@ -40,7 +42,7 @@ pub(in crate::plan) fn merge(
             match stand::chosen(ctx, presentation, stmt)? {
                 Chosen::Unit(unit) => {
                     units.targets = vec![Target::whole(unit)];
-                    Ok(Gathered::Plan(MergePlan::iterate(), Edits::default()))
+                    Ok(Gathered::Plan(Box::new(MergePlan::iterate()), Edits::default()))
                 }
                 Chosen::Needs(need) => Ok(Gathered::Needs(need)),
             }
@@ -113,7 +115,7 @@ fn union(ctx: &Context<'_>, query: &Query) -> Result<Gathered> {
         let keys = (0..first.items.len()).map(|at| key(Position::Index(at), false, None));
         plan.distinct = Some(keys.collect());
     }
-    Ok(Gathered::Plan(plan, Edits::default()))
+    Ok(Gathered::Plan(Box::new(plan), Edits::default()))
 }
 
 /// The first arm of a UNION whose operators are all of one kind and whose arms are plain.
