@@ -151,6 +151,7 @@ mod tests {
             invisible: false,
             attribute: Default::default(),
             timed: None,
+            zone: None,
         }
     }
 
