@@ -159,6 +159,14 @@ impl Changes {
         &mut self.texts[last].1
     }
 
+    /// A part of the statement's text as the rooms before have edited it: what a qualifier that is written once more has
+    /// become.
+    pub fn edited(&self, span: Span, text: &str) -> String {
+        let mut all = Edits::default();
+        self.texts.iter().for_each(|(_, edits)| all.append(edits));
+        all.apply_within(span, text)
+    }
+
     /// Has a literal or a parameter go as another value.
     ///
     /// # Errors

@@ -98,6 +98,15 @@ impl Edits {
         false
     }
 
+    /// A part of the text with the edits applied that lie inside of it.
+    pub fn apply_within(&self, span: Span, text: &str) -> String {
+        let inside = |edit: &Span| span.start <= edit.start && edit.end <= span.end;
+        let list = self.list.iter().filter(|(edit, _)| inside(edit));
+        let moved = |edit: &Span| Span::new(edit.start - span.start, edit.end - span.start);
+        let own = Self { list: list.map(|(edit, new)| (moved(edit), new.clone())).collect() };
+        own.apply(span.of(text))
+    }
+
     /// The text with every edit applied, as [`Edits::pieces`] says.
     pub fn apply(&self, text: &str) -> String {
         let grown: usize = self.list.iter().map(|(_, t)| t.len()).sum();
@@ -170,6 +179,16 @@ mod tests {
     #[test]
     fn edits_apply_in_text_order_whatever_their_insertion_order() {
         check(&[(22, 23, "b"), (14, 15, "t_0")], "select * from t_0 where b");
+    }
+
+    #[test]
+    fn a_part_of_the_text_has_the_edits_inside_of_it() {
+        let mut all = Edits::default();
+        all.replace(Span::new(14, 15), "t_0");
+        all.replace(Span::new(22, 23), "b");
+        assert_eq!(all.apply_within(Span::new(14, 15), "select * from t where a"), "t_0");
+        assert_eq!(all.apply_within(Span::new(9, 21), "select * from t where a"), "from t_0 where");
+        assert_eq!(all.apply_within(Span::new(0, 8), "select * from t where a"), "select *");
     }
 
     #[test]

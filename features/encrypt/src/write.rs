@@ -131,7 +131,8 @@ impl Writer<'_> {
             changes.text().replace(Span::at(expr.end), format!(" AS {label}"));
         }
         if let Place::Stored { expr, alias, into: Some(_), .. } = &one.place {
-            let (end, owner) = (alias.map_or(expr.end, |alias| alias.end), self.owner(one));
+            let owner = self.owner(one, changes);
+            let end = alias.map_or(expr.end, |alias| alias.end);
             for part in column.further() {
                 let name = self.quoted(part);
                 changes.text().replace(Span::at(end), format!(", {owner}{name}"));
@@ -191,9 +192,10 @@ impl Writer<'_> {
         }
     }
 
-    /// The qualifier in front of a name, with its dot.
-    fn owner(&self, one: &Use) -> String {
-        one.qualifier.map_or(String::new(), |span| format!("{}.", span.of(&self.stmt.text)))
+    /// The qualifier in front of a name, with its dot, as rooms before have renamed it.
+    fn owner(&self, one: &Use, changes: &Changes) -> String {
+        let renamed = |span| format!("{}.", changes.edited(span, &self.stmt.text));
+        one.qualifier.map_or(String::new(), renamed)
     }
 
     /// Whether `=` stands behind the name: it is assigned to by itself.
@@ -319,7 +321,7 @@ impl Writer<'_> {
         given: &Given,
         changes: &mut Changes,
     ) -> Result<()> {
-        let owner = self.owner(one);
+        let owner = self.owner(one, changes);
         let front = |part: &Part| match self.is_set(one) {
             true => format!(", {owner}{} = ", self.quoted(part)),
             false => ", ".to_owned(),
@@ -343,7 +345,7 @@ impl Writer<'_> {
             Given::Column(from) => {
                 let from = found(self.rule, from)?;
                 for (at, part) in column.further().enumerate() {
-                    let (end, text) = self.copied(one, from.further().nth(at))?;
+                    let (end, text) = self.copied(one, from.further().nth(at), changes)?;
                     changes.text().replace(Span::at(end), format!("{}{text}", front(part)));
                 }
                 Ok(())
@@ -354,7 +356,7 @@ impl Writer<'_> {
 
     /// What is copied into a further column where `phone = u.phone` or `phone = VALUES(phone)` copies its value, and
     /// where that ends.
-    fn copied(&self, left: &Use, part: Option<&Part>) -> Result<(u32, String)> {
+    fn copied(&self, left: &Use, part: Option<&Part>, changes: &Changes) -> Result<(u32, String)> {
         let lost = || refused("a column that is copied was not found");
         let behind = self.uses.columns.iter().filter(|one| {
             matches!(one.place, Place::AssignedTo { .. }) && one.span.start >= left.span.end
@@ -369,7 +371,7 @@ impl Writer<'_> {
         // A proposed column has a qualifier, or stands in the function.
         match right.by == Reference::Proposed && right.qualifier.is_none() {
             true => Ok((end, format!("VALUES({name})"))),
-            false => Ok((end, format!("{}{name}", self.owner(right)))),
+            false => Ok((end, format!("{}{name}", self.owner(right, changes)))),
         }
     }
 

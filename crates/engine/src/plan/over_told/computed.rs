@@ -255,6 +255,8 @@ impl Builder<'_> {
         let mut is_whole = true;
         for one in &operands {
             match one.is {
+                // Their sum is an INT there.
+                Is::Whole(own) if is_mysql && own < 4 => return Err(self.uncomputed(expr)),
                 Is::Whole(own) => octets = octets.max(own),
                 Is::Exact => is_whole = false,
                 _ => return Err(self.uncomputed(expr)),
