@@ -1,7 +1,7 @@
 # Everything a developer runs. They need a Rust toolchain, a C compiler and, for the tests, apt.
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build demo check test fuzz bench pgo stages soak
+.PHONY: build demo check test fuzz bench pgo stages soak java
 
 build:
 	cargo build -p pando
@@ -21,6 +21,13 @@ check:
 # Installs what is missing, starts throw-away servers, runs everything, stops them; ends with the line `N passed, N failed`.
 test:
 	@testing/all
+
+# java/target/pando-jdbc-*.jar: the JDBC driver with the engine in it, a release build unless PROFILE names another. Needs Maven.
+java:
+	cargo build --profile $(or $(PROFILE),release) -p pando-embed-jni
+	mkdir -p java/target/library/native/linux-$(shell uname -m)
+	cp target/$(patsubst dev,debug,$(or $(PROFILE),release))/libpando_jni.so java/target/library/native/linux-$(shell uname -m)/
+	mvn -q -B -f java/pom.xml package
 
 # Fuzzes both codecs and the SQL lexer and parser for FUZZ_SECONDS (60) each.
 fuzz:

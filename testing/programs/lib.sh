@@ -156,11 +156,14 @@ venv() {
 }
 
 # jdbc: a folder with the pinned JDBC drivers, kept between runs; prints it.
-jdbc() {
-  local drivers="org.postgresql:postgresql:42.7.5 com.mysql:mysql-connector-j:8.4.0" part driver
-  local jars; jars=$cache/jdbc-$(sha256sum <<<"$drivers" | cut -c1-12)
+jdbc() { jars jdbc "org.postgresql:postgresql:42.7.5 com.mysql:mysql-connector-j:8.4.0"; }
+
+# jars NAME ARTIFACTS: a folder with these, kept between runs; prints it.
+jars() {
+  local drivers=$2 part driver
+  local jars; jars=$cache/$1-$(sha256sum <<<"$drivers" | cut -c1-12)
   if [ ! -d "$jars" ]; then
-    mkdir -p "$cache" && part=$(mktemp -d "$cache/jdbc.XXXXXX") || return 1
+    mkdir -p "$cache" && part=$(mktemp -d "$cache/$1.XXXXXX") || return 1
     for driver in $drivers; do
       timeout 240 mvn -q -B dependency:copy -Dartifact="$driver" -DoutputDirectory="$part" >&2 || { rm -rf "$part"; return 1; }
     done

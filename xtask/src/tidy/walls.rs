@@ -65,6 +65,7 @@ const WALLS: &[(&str, &[&str])] = &[
     // The engine in an application's process: a server without listeners.
     ("crates/embed", &["crates/config", "crates/kernel", "crates/server", "crates/wasm"]),
     ("crates/embed-c", &["crates/embed"]),
+    ("crates/embed-jni", &["crates/embed"]),
     ("crates/cli", &["crates/", "features/", "db/"]),
     ("bench/stages", &["crates/", "features/", "db/"]),
     ("testing", &["crates/", "features/", "db/"]),
