@@ -94,6 +94,19 @@ pub extern "system" fn Java_pando_jdbc_Native_protocol<'local>(
     })
 }
 
+/// `static native String firstDatabase(long engine)`: null where there is none.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_pando_jdbc_Native_firstDatabase<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    number: jlong,
+) -> JString<'local> {
+    told(&mut env, |env| match engine(number)?.embedded.first_database()? {
+        Some(name) => Ok(JString::from_str(env, name)?),
+        None => Ok(JString::default()),
+    })
+}
+
 /// `static native long[] woken(long engine)`: waits for channels that have reason to be polled again; none once the engine is closed.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_pando_jdbc_Native_woken<'local>(

@@ -105,6 +105,14 @@ impl Embedded {
         self.node().is_ok()
     }
 
+    /// The name of the configuration's first database, for clients that name none.
+    ///
+    /// # Errors
+    /// As [`Embedded::connect`].
+    pub fn first_database(&self) -> io::Result<Option<String>> {
+        Ok(self.node()?.first_database())
+    }
+
     /// The protocol of a database's storage units, which its clients had best speak; the first database's where none is named. `None` where there is no
     /// such database.
     ///

@@ -126,6 +126,12 @@ impl ComputeNode {
         &self.runtime
     }
 
+    /// The name of the first database that is served.
+    pub fn first_database(&self) -> Option<String> {
+        let snapshot = self.engine.snapshot();
+        snapshot.databases.first().map(|live| live.database.name.clone())
+    }
+
     /// The protocol that clients of this database had best speak, that of its storage units; the first database's where none is named.
     pub fn protocol(&self, database: Option<&str>) -> Option<Protocol> {
         let snapshot = self.engine.snapshot();

@@ -95,6 +95,11 @@ public class App {
         }
         test("interrupt", () -> interrupt(db));
         run(db, "drop table embed_t");
+        test("first-database", () -> {
+            try (Connection first = DriverManager.getConnection(url.substring(0, url.indexOf('?')))) {
+                same("shop", isPostgres ? value(first, "select current_database()") : value(first, "select database()"));
+            }
+        });
         test("closed", () -> {
             pando.jdbc.Engine.closeAll();
             try (Connection again = open()) {

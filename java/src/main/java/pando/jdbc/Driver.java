@@ -42,9 +42,10 @@ public final class Driver implements java.sql.Driver {
         if (question >= 0) {
             read(url.substring(question + 1), properties);
         }
-        String database = (String) properties.remove("database");
+        String named = (String) properties.remove("database");
         try {
             Engine engine = Engine.of(new Source(place));
+            String database = named == null ? engine.firstDatabase() : named;
             return Family.of(engine, database).connect(engine, database, properties);
         } catch (IOException | IllegalArgumentException error) {
             throw Source.wrong("Pando's engine cannot be opened", error);

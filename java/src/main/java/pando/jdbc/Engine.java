@@ -44,6 +44,10 @@ public final class Engine implements AutoCloseable {
         return Native.protocol(number, database);
     }
 
+    String firstDatabase() throws IOException {
+        return Native.firstDatabase(number);
+    }
+
     Channel connect(int protocol) throws IOException {
         return new Channel(this, Native.connect(number, protocol));
     }

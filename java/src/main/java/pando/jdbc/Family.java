@@ -1,6 +1,8 @@
 package pando.jdbc;
 
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Properties;
@@ -15,7 +17,7 @@ enum Family {
             properties.setProperty("sslmode", "disable");
             properties.setProperty("gssEncMode", "disable");
             named(properties);
-            return driver().connect("jdbc:postgresql://pando/" + (database == null ? "" : database), properties);
+            return driver().connect("jdbc:postgresql://pando/" + URLEncoder.encode(database, StandardCharsets.UTF_8), properties);
         }
     },
     MARIADB("org.mariadb.jdbc.Driver", "org.mariadb.jdbc:mariadb-java-client") {
@@ -25,7 +27,7 @@ enum Family {
             properties.setProperty("pandoEngine", engine.name());
             properties.setProperty("sslMode", "disable");
             named(properties);
-            return driver().connect("jdbc:mariadb://pando/" + (database == null ? "" : database), properties);
+            return driver().connect("jdbc:mariadb://pando/" + URLEncoder.encode(database, StandardCharsets.UTF_8), properties);
         }
     },
     MYSQL("com.mysql.cj.jdbc.Driver", "com.mysql:mysql-connector-j") {
@@ -35,7 +37,7 @@ enum Family {
             properties.setProperty("pandoEngine", engine.name());
             properties.setProperty("sslMode", "DISABLED");
             named(properties);
-            return driver().connect("jdbc:mysql://pando/" + (database == null ? "" : database), properties);
+            return driver().connect("jdbc:mysql://pando/" + URLEncoder.encode(database, StandardCharsets.UTF_8), properties);
         }
     };
 

@@ -24,6 +24,9 @@ final class Native {
 
     static native int protocol(long engine, String database) throws IOException;
 
+    /** Null where the configuration has none. */
+    static native String firstDatabase(long engine) throws IOException;
+
     static native long connect(long engine, int protocol) throws IOException;
 
     /** Waits for channels that have reason to be polled again; none once the engine is closed. */
