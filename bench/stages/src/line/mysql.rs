@@ -143,12 +143,13 @@ pub(super) struct Unit {
     nothing: Bytes,
 }
 
-/// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable, default, triggers.
-const CATALOGUE: [[&str; 9]; 4] = [
-    ["id", "int", "int", "", "PRI", "", "NO", "", "0"],
-    ["k", "int", "int", "", "MUL", "", "NO", "", "0"],
-    ["c", "char", "char(120)", "utf8mb4_bin", "", "", "NO", "", "0"],
-    ["pad", "char", "char(60)", "utf8mb4_bin", "", "", "NO", "", "0"],
+/// What is asked of the table's columns: name, type, written type, collation, key, extra, nullable, default, triggers,
+/// the table's collation, the server's time zone.
+const CATALOGUE: [[&str; 11]; 4] = [
+    ["id", "int", "int", "", "PRI", "", "NO", "", "0", "utf8mb4_bin", "+00:00"],
+    ["k", "int", "int", "", "MUL", "", "NO", "", "0", "utf8mb4_bin", "+00:00"],
+    ["c", "char", "char(120)", "utf8mb4_bin", "", "", "NO", "", "0", "utf8mb4_bin", "+00:00"],
+    ["pad", "char", "char(60)", "utf8mb4_bin", "", "", "NO", "", "0", "utf8mb4_bin", "+00:00"],
 ];
 
 impl Unit {
@@ -181,7 +182,7 @@ impl Unit {
         };
         let text = reply(1, &[row(&[], &[ROW])]);
         let binary = reply(1, &[row(&[0, 0], &[ROW])]);
-        let catalogue = reply(9, &CATALOGUE.map(|fields| row(&[], &fields.map(str::as_bytes))));
+        let catalogue = reply(11, &CATALOGUE.map(|fields| row(&[], &fields.map(str::as_bytes))));
         let prepared = packets(1, |out| {
             let head = PrepareOk { statement: 1, columns: 1, parameters: 1, warnings: 0 };
             out.packet(|out| head.encode(out));

@@ -182,7 +182,6 @@ impl Parser<'_> {
         Ok(parts.join(".").to_ascii_lowercase())
     }
 
-    /// `SET NAMES value`, `SET TIME ZONE value`, …: a value without an equals sign.
     /// PostgreSQL's `SET NAMES`, alone or with a value: the client's encoding.
     /// <https://www.postgresql.org/docs/current/multibyte.html#MULTIBYTE-AUTOMATIC-CONVERSION>
     fn names_of_clients(&mut self, scope: Scope, start: u32) -> Result<Assignment> {
@@ -194,6 +193,7 @@ impl Parser<'_> {
         Ok(Assignment { scope, name, value: None, value_span, span })
     }
 
+    /// `SET NAMES value`, `SET TIME ZONE value`, …: a value without an equals sign.
     fn named_setting(&mut self, name: &str, scope: Scope, start: u32) -> Result<Assignment> {
         let mut assignment = self.valued(name.to_owned(), scope, start)?;
         if self.eat(Keyword::COLLATE)
