@@ -41,6 +41,11 @@ pub(crate) fn join(thread: JoinHandle<()>) {
     }
 }
 
+/// What other instances call this machine.
+fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 fn failed(error: io::Error) -> Error {
     Error::new(ErrorKind::Configuration(format!("the engine cannot begin: {error}")))
 }
@@ -58,8 +63,8 @@ impl Embedded {
         let runtime = Polled::shared(&own.reactor);
         let node = block_on(async {
             let node = ComputeNode::start(options, runtime).await?;
-            // It has no port; what tells instances apart is their process.
-            node.joins(HOST, 0).await;
+            // It has no port.
+            node.joins(&machine(), 0).await;
             Ok::<_, Error>(node)
         });
         let node = node.map_err(failed)??;

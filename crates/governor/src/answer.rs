@@ -108,7 +108,7 @@ impl Governor {
         };
         let node = |(id, instance): (&str, &Instance)| ComputeNode {
             id: id.to_owned(),
-            kind: "PROXY".to_owned(),
+            kind: instance.kind.word().to_owned(),
             host: instance.host.clone(),
             port: instance.port,
             status: self.status(now, id),

@@ -41,12 +41,34 @@ pub enum Admits {
     Nothing,
 }
 
+/// How clients reach an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InstanceKind {
+    /// By its listeners.
+    #[default]
+    Proxy,
+    /// It is in the process of its only client, and has no port.
+    Embedded,
+}
+
+impl InstanceKind {
+    /// In ShardingSphere's words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Proxy => "PROXY",
+            Self::Embedded => "JDBC",
+        }
+    }
+}
+
 /// A running instance, as it says itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Instance {
-    /// Where it can be reached.
+    /// How it is reached.
+    pub kind: InstanceKind,
+    /// Where it can be reached, or is.
     pub host: String,
-    /// The port of its first door.
+    /// The port of its first door; 0 without one.
     pub port: u16,
     /// Its version.
     pub version: String,
@@ -135,9 +157,10 @@ impl Cluster {
 impl Instance {
     /// Lines of `name: value`.
     pub(crate) fn text(&self) -> String {
-        let Self { host, port, version, serves, knows } = self;
+        let Self { kind, host, port, version, serves, knows } = self;
+        let kind = kind.word();
         format!(
-            "host: {host}\nport: {port}\nversion: {version}\nserves: {serves}\nknows: {knows}\n"
+            "type: {kind}\nhost: {host}\nport: {port}\nversion: {version}\nserves: {serves}\nknows: {knows}\n"
         )
     }
 
@@ -145,6 +168,9 @@ impl Instance {
         let mut read = Self::default();
         for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
             match name {
+                "type" if value == InstanceKind::Embedded.word() => {
+                    read.kind = InstanceKind::Embedded;
+                }
                 "host" => value.clone_into(&mut read.host),
                 "port" => read.port = value.parse().unwrap_or_default(),
                 "version" => value.clone_into(&mut read.version),
@@ -163,14 +189,17 @@ mod tests {
 
     #[test]
     fn an_instance_comes_back_from_what_it_says() {
-        let instance = Instance {
-            host: "10.0.0.1".into(),
-            port: 3307,
-            version: "0.1.0".into(),
-            serves: "0123456789abcdef".into(),
-            knows: "f".into(),
-        };
-        assert_eq!(Instance::read(&instance.text()), instance);
+        for kind in [InstanceKind::Proxy, InstanceKind::Embedded] {
+            let instance = Instance {
+                kind,
+                host: "10.0.0.1".into(),
+                port: 3307,
+                version: "0.1.0".into(),
+                serves: "0123456789abcdef".into(),
+                knows: "f".into(),
+            };
+            assert_eq!(Instance::read(&instance.text()), instance);
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod stored;
 mod tables;
 mod waits;
 
-pub use cluster::{Admits, Cluster, Instance};
+pub use cluster::{Admits, Cluster, Instance, InstanceKind};
 pub use governor::{Governor, Options, Origin, Secrets};
 pub use pando_distsql::command::Status;
 

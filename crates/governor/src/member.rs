@@ -26,6 +26,8 @@ const WORKERS: u32 = 1024;
 pub(crate) struct Member {
     /// What it says of itself.
     instance: Instance,
+    /// Clients can reach it.
+    stands: bool,
     /// How long its entries stand without a sign of life.
     lease: Option<Duration>,
     /// What stands in its entry.
@@ -41,6 +43,7 @@ impl Member {
     pub(crate) fn new(instance: Instance, lease: Option<Duration>) -> Self {
         Self {
             instance,
+            stands: false,
             lease,
             told: None,
             worker: None,
@@ -52,6 +55,7 @@ impl Member {
     pub(crate) fn stands_at(&mut self, host: &str, port: u16) {
         host.clone_into(&mut self.instance.host);
         self.instance.port = port;
+        self.stands = true;
     }
 
     /// The time until the next look.
@@ -61,7 +65,7 @@ impl Member {
 
     /// Whether this instance serves clients: before that it is nobody's business.
     fn stands(&self) -> bool {
-        self.instance.port != 0
+        self.stands
     }
 
     pub(crate) fn instance(&self) -> &Instance {

@@ -88,7 +88,7 @@ pub struct SingleTable {
 pub struct ComputeNode {
     /// Unique in the cluster.
     pub id: String,
-    /// Such as `PROXY`.
+    /// `PROXY`, or `JDBC` for one in an application's process.
     pub kind: String,
     /// Where it listens.
     pub host: String,

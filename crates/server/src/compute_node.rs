@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pando_config::global::{Global, Protocol};
 use pando_engine::Engine;
-use pando_governor::{Governor, House, Instance, Origin};
+use pando_governor::{Governor, House, Instance, InstanceKind, Origin};
 use pando_kernel::error::Result;
 use pando_kernel::runtime::{BoxFuture, SharedRuntime, Stream};
 use pando_kernel::session::Peer;
@@ -13,7 +13,7 @@ use crate::certificates::certificate;
 use crate::gate::{Gate, Live};
 use crate::host::Host;
 use crate::load::{Documents, documents};
-use crate::options::Options;
+use crate::options::{Clients, Options};
 use crate::place::Place;
 use crate::private::{self, exchange};
 use crate::stop::{Hurry, Stop, Stopping};
@@ -68,7 +68,14 @@ impl ComputeNode {
         let host = Arc::new(Host::new(own, inner, seam, Arc::clone(&gate), news));
         let begin = pando_governor::Options {
             id: place.id,
-            instance: Instance { version: VERSION.to_owned(), ..Instance::default() },
+            instance: Instance {
+                kind: match options.clients {
+                    Clients::Strangers => InstanceKind::Proxy,
+                    Clients::OwnProcess => InstanceKind::Embedded,
+                },
+                version: VERSION.to_owned(),
+                ..Instance::default()
+            },
             origin: place.origin,
             files: model,
             overwrite: global.overwrite,

@@ -1,56 +1,22 @@
 #!/usr/bin/env python3
-"""The engine inside of Python, by the library's C functions: PyMySQL over a socket of the engine's. app.py LIBRARY CONFIGURATION FAMILY"""
-import ctypes
-import socket
+"""The engine inside of Python: app.py CONFIGURATION FAMILY"""
 import sys
 import threading
 
 import pymysql
 
-library, configuration, family = sys.argv[1:]
-pando = ctypes.CDLL(library)
+from engine import MYSQL, Engine, rows
 
-
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("path", ctypes.c_char_p), ("name", ctypes.c_char_p), ("text", ctypes.c_char_p),
-                ("data", ctypes.c_char_p), ("modules", ctypes.c_char_p)]
-
-
-pando.pando_open.argtypes = [ctypes.POINTER(Options), ctypes.POINTER(ctypes.c_void_p)]
-pando.pando_open.restype = ctypes.c_void_p
-pando.pando_protocol.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-pando.pando_socket.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)]
-pando.pando_close.argtypes = [ctypes.c_void_p]
-pando.pando_error_message.argtypes = [ctypes.c_void_p]
-pando.pando_error_message.restype = ctypes.c_char_p
-MYSQL = 1
+configuration, family = sys.argv[1:]
 
 
 def told(holds, name, detail=""):
     print(f"ok embed/{family}-{name}" if holds else f"FAILED embed/{family}-{name}: {detail}", flush=True)
 
 
-error = ctypes.c_void_p()
-options = Options(size=ctypes.sizeof(Options), path=configuration.encode())
-engine = pando.pando_open(ctypes.byref(options), ctypes.byref(error))
-assert engine, pando.pando_error_message(error)
-
-
-def connect():
-    number = pando.pando_socket(engine, MYSQL, ctypes.byref(error))
-    assert number >= 0, pando.pando_error_message(error)
-    client = pymysql.connect(user="anybody", password="whatever", database="shop", autocommit=True, defer_connect=True)
-    client.connect(socket.socket(fileno=number))
-    return client
-
-
-def rows(client, sql, values=None):
-    with client.cursor() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchall()
-
-
-told(pando.pando_protocol(engine, b"shop") == MYSQL and pando.pando_protocol(engine, b"none") == 0, "protocol")
+engine = Engine(path=configuration)
+connect = engine.connect
+told(engine.protocol("shop") == MYSQL and engine.protocol("none") == 0, "protocol")
 first, second = connect(), connect()
 rows(first, "drop table if exists embed_t")
 rows(first, "create table embed_t (id int primary key, v int, note varchar(60))")
@@ -90,7 +56,7 @@ try:
 except pymysql.err.OperationalError as unknown:
     told(unknown.args[0] == 1054, "errors", unknown)
 rows(first, "drop table embed_t")
-pando.pando_close(engine)
+engine.close()
 try:
     rows(second, "select 1")
     told(False, "a-session-ends-with-the-engine", "it goes on")
