@@ -3,7 +3,7 @@
 use crate::datum::Datum;
 use crate::datum::MOST_ITEMS;
 use crate::evaluate::{Scope, evaluate};
-use crate::tree::{Binary, Expr, Kind};
+use crate::tree::{Expr, Kind};
 use crate::{Arithmetic, Error, interval, parser};
 
 /// The longest text taken, in characters.
@@ -114,19 +114,6 @@ impl Template {
             [Piece::Text(before), Piece::Expr(_)] => Some((before, "")),
             [Piece::Expr(_), Piece::Text(after)] => Some(("", after)),
             [Piece::Text(before), Piece::Expr(_), Piece::Text(after)] => Some((before, after)),
-            _ => None,
-        }
-    }
-
-    /// For an expression of the form `text${variable % 4}text`: by what it divides. Rows whose value is no whole number
-    /// have no name of such a form, or that of the number.
-    pub fn remainder(&self) -> Option<i128> {
-        self.numbered()?;
-        let is_expr = |piece: &&Piece| matches!(piece, Piece::Expr(_));
-        let Some(Piece::Expr(expr)) = self.pieces.iter().find(is_expr) else { return None };
-        let Kind::Binary(Binary::Remainder, on, by) = &expr.kind else { return None };
-        match (&on.kind, &by.kind) {
-            (Kind::Slot(_), Kind::Constant(Datum::Int(by, _))) if *by > 0 => Some(*by),
             _ => None,
         }
     }

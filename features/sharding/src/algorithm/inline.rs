@@ -12,9 +12,6 @@ use super::{Algorithm, Selection, Standard, Targets, code, no_target, not_null, 
 use crate::value;
 use pando_inline::{Arithmetic, Datum, Template};
 
-/// So many numbers of a range are looked at.
-const MOST_NUMBERS: i128 = 1_000;
-
 #[derive(Debug)]
 struct Inline {
     expression: Placed<String>,
@@ -80,57 +77,10 @@ impl Standard for Router {
     fn range(&self, low: Bound<&Value>, high: Bound<&Value>) -> Result<Selection> {
         super::check_bounds(low, high)?;
         match self.all_for_ranges {
-            true => Ok(self.few(low, high).unwrap_or(Selection::All)),
+            true => Ok(Selection::All),
             false => Err(range_refused()),
         }
     }
-}
-
-impl Router {
-    /// The targets of a range of `column % number` with fewer numbers than there are remainders; `None` where there may be
-    /// others. Rows hold whole numbers, as others could not be written.
-    fn few(&self, low: Bound<&Value>, high: Bound<&Value>) -> Option<Selection> {
-        let low = match low {
-            Bound::Included(value) => ceiling(value)?,
-            Bound::Excluded(value) => floor(value)?.checked_add(1)?,
-            Bound::Unbounded => return None,
-        };
-        let high = match high {
-            Bound::Included(value) => floor(value)?,
-            Bound::Excluded(value) => ceiling(value)?.checked_sub(1)?,
-            Bound::Unbounded => return None,
-        };
-        let remainders = self.names.remainders?;
-        if low > high {
-            return Some(Selection::none());
-        }
-        let count = high.checked_sub(low)?;
-        if count >= MOST_NUMBERS || count >= remainders - 1 {
-            return None;
-        }
-        let found = (low..=high).map(|number| {
-            let number = Value::Int(i64::try_from(number).ok()?);
-            self.names.find(&[&number]).ok()
-        });
-        let mut found: Vec<usize> = found.collect::<Option<_>>()?;
-        found.sort_unstable();
-        found.dedup();
-        Some(Selection::Many(found))
-    }
-}
-
-/// Of a number; a text may be one of a column of texts, which stand in another order.
-fn floor(value: &Value) -> Option<i128> {
-    is_number(value).then(|| value::floor(value))?
-}
-
-fn ceiling(value: &Value) -> Option<i128> {
-    let is_whole = value::whole(value).is_some();
-    floor(value)?.checked_add(i128::from(!is_whole))
-}
-
-fn is_number(value: &Value) -> bool {
-    matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_))
 }
 
 /// ShardingSphere's refusal, where the configuration asks for it.
@@ -148,17 +98,12 @@ pub(super) struct Names {
     template: Template,
     targets: Targets,
     numbers: Option<HashMap<i128, usize>>,
-    /// By what the one variable is divided, where its remainder is all that counts.
-    remainders: Option<i128>,
 }
 
 impl Names {
     pub(super) fn new(template: Template, targets: &Targets) -> Self {
         let numbers = numbers(&template, targets);
-        // A value with a fraction has a name with one: no target has.
-        let is_all_whole = numbers.as_ref().is_some_and(|numbers| numbers.len() == targets.len());
-        let remainders = template.remainder().filter(|_| is_all_whole);
-        Self { template, targets: targets.clone(), numbers, remainders }
+        Self { template, targets: targets.clone(), numbers }
     }
 
     /// The target of these values, one per variable.
