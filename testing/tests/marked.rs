@@ -66,6 +66,27 @@ fn no_column_is_named_by_a_value() {
     }
 }
 
+/// Units are asked what type a computed item has, and hear of no value by that.
+#[test]
+fn no_value_is_in_an_expression_that_is_computed_here() {
+    for family in [Family::MySql, Family::Postgres] {
+        let shop = Shop::new(family, Rules::Encrypt);
+        for text in [
+            "SELECT COALESCE(note, 'Zqmarkzq') AS own FROM t",
+            "SELECT NULLIF(note, 'Zqmarkzq') AS own FROM t ORDER BY 1",
+            "SELECT CASE WHEN note > 'Zqmarkzq' THEN note ELSE 'Zqmarkzq' END AS own FROM t",
+            "SELECT MAX(REPLACE(note, 'Zqmarkzq', 'x')) AS own FROM s",
+            "SELECT COUNT(*) FROM t GROUP BY CONCAT(note, 'Zqmarkzq')",
+            "SELECT id FROM s ORDER BY CONCAT('Zqmarkzq', note)",
+        ] {
+            assert_eq!(shop.check_text(text), Ok(Outcome::Sent), "{text}");
+        }
+    }
+    let shop = Shop::new(Family::MySql, Rules::Encrypt);
+    let unnamed = "SELECT CONCAT(note, 'Zqmarkzq') FROM t";
+    assert_eq!(shop.check_text(unnamed), Ok(Outcome::Refused));
+}
+
 /// The tests above can fail: without the rule every second statement sends a value.
 #[test]
 fn a_value_that_is_sent_is_found() {

@@ -15,7 +15,7 @@ use pando_kernel::dialect::TableColumn;
 use pando_kernel::feature::{Catalog, Context, Database, SessionView};
 use pando_kernel::request::Parameter;
 use pando_kernel::route::UnitName;
-use pando_kernel::{Kind, Value};
+use pando_kernel::{Kind, LogicColumns, Value};
 
 /// What is in every marked value, in any case and with anything but letters and digits in between.
 const MARK: &str = "Zqmarkzq";
@@ -81,6 +81,8 @@ pub enum Outcome {
 #[derive(Debug)]
 struct Known {
     columns: Arc<Vec<TableColumn>>,
+    /// With what is stored of them, by table.
+    logic: HashMap<&'static str, Option<Arc<LogicColumns>>>,
     tables: Arc<HashMap<String, Vec<UnitName>>>,
 }
 
@@ -88,6 +90,10 @@ impl Catalog for Known {
     fn columns(&self, table: &str) -> Option<Arc<Vec<TableColumn>>> {
         let is_there = matches!(table, "t" | "s");
         Some(if is_there { Arc::clone(&self.columns) } else { Arc::default() })
+    }
+
+    fn logic(&self, table: &str) -> Option<Arc<LogicColumns>> {
+        self.logic.get(table)?.clone()
     }
 
     fn tables(&self) -> Option<Arc<HashMap<String, Vec<UnitName>>>> {
@@ -133,19 +139,31 @@ impl Shop {
         let file = File { name: "shop.yaml", text: &text };
         let configuration = parse_one(file, &|_| None).expect("a configuration");
         let built = pando_rooms::build(&configuration.databases[0], Path::new("/")).expect("rooms");
+        // Such texts are compared and computed as they are told.
+        let is_mysql = family == Family::MySql;
         let column = |name: &str| TableColumn {
             kind: if name == "id" { Kind::Int } else { Kind::Text },
             type_name: if name == "id" { "bigint" } else { "varchar(80)" }.to_owned(),
             primary_key: name == "id",
+            collation: if is_mysql { "utf8mb4_bin" } else { "C" }.to_owned(),
             ..table_column(name, Kind::Text)
         };
-        let columns = ["id", "phone", "note", "mail"].map(column);
+        let stored: &[&str] = match rules {
+            Rules::Encrypt => {
+                &["id", "phone_cipher", "phone_mac", "phone_like", "note_cipher", "mail_cipher"]
+            }
+            Rules::Nothing => &["id", "phone", "note", "mail"],
+        };
+        let columns: Vec<TableColumn> = stored.iter().map(|name| column(name)).collect();
         let units = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
         let tables = HashMap::from([
             ("t".to_owned(), units(&["ds_0", "ds_1"])),
             ("s".to_owned(), units(&["ds_0"])),
         ]);
-        let known = Known { columns: Arc::new(columns.into()), tables: Arc::new(tables) };
+        let seen = |table| built.database.logic_columns(table, &columns).expect("columns");
+        let logic = HashMap::from(["t", "s"].map(|table| (table, seen(table).map(Arc::new))));
+        let told = logic["t"].as_ref().map_or_else(|| columns.clone(), |own| own.told());
+        let known = Known { columns: Arc::new(told), logic, tables: Arc::new(tables) };
         Self { database: built.database, known }
     }
 
@@ -406,6 +424,10 @@ impl Maker<'_> {
                 "SELECT id FROM {t} AS t (id, phone, note, mail) WHERE {p}",
                 "SELECT (SELECT COUNT(*) FROM {t} WHERE {p}) FROM {t}",
                 "SELECT CONCAT({c}, {v}) FROM {t}",
+                "SELECT COALESCE({c}, {v}) AS own, NULLIF({c}, {v}) AS other FROM {t}",
+                "SELECT CASE WHEN {p} THEN {c} ELSE {v} END AS own FROM {t} ORDER BY {c}",
+                "SELECT COUNT(CASE WHEN {c} > {v} THEN 1 END) AS own, MAX(REPLACE({c}, {v}, 'x')) AS other FROM {t}",
+                "SELECT CONCAT({c}, {v}) AS own, COUNT(*) FROM {t} GROUP BY CONCAT({c}, {v})",
             ],
             deep,
         )

@@ -32,12 +32,17 @@ pub(super) fn refuse_values(items: &[&Expr], turned: &[TurnedLiteral]) -> Result
     };
     match items.iter().find(holds) {
         None => Ok(()),
-        Some(_) => Err(Error::unsupported(
-            30001,
-            "a column of the result is named by its text, which has a value that is stored otherwise",
-            "give it a name with AS, or the value as a parameter",
-        )),
+        Some(_) => Err(named_by_value()),
     }
+}
+
+/// An item's label would tell its unit a value.
+pub(super) fn named_by_value() -> Error {
+    Error::unsupported(
+        30001,
+        "a column of the result is named by its text, which has a value that is stored otherwise",
+        "give it a name with AS, or the value as a parameter",
+    )
 }
 
 /// Keeps the labels of items that were edited.

@@ -13,7 +13,7 @@ use pando_sql::{Edits, Fold};
 
 use super::parts::{Builder, Known, Stop};
 use super::told_column::{ToldColumn, refused};
-use crate::plan::merge_plan::aggregate;
+use super::unsaid;
 use crate::plan::merge_plan::resolve::{Info, unwrapped};
 
 /// Characters that a part of a text may begin behind, or have.
@@ -115,6 +115,25 @@ impl Builder<'_> {
             ) {
                 return Err(self.uncomputed(expr));
             }
+            match &one.node {
+                // What it says of a row is asked for elsewhere, and no type hangs on it.
+                Node::Case { operand: None, branches, otherwise } => {
+                    for (when, then) in branches {
+                        edits.replace(when.span, "NULL");
+                        left.push(then);
+                    }
+                    left.extend(otherwise.as_deref());
+                    continue;
+                }
+                Node::Literal(literal) => {
+                    if unsaid::is_value(literal) {
+                        let other = unsaid::in_place_of(literal);
+                        edits.replace(one.span, other.ok_or_else(|| self.uncomputed(expr))?);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
             if let Node::Column(_) = one.node {
                 let told = self.told_expr(one)?.map(|own| own.column);
                 let column = match nulls {
@@ -129,7 +148,7 @@ impl Builder<'_> {
                     continue;
                 }
             }
-            aggregate::push_children(one, &mut left);
+            unsaid::parts(one, &mut left);
         }
         // Everything behind it stays as long as it is.
         let whole = edits.apply(&self.stmt.text);

@@ -250,7 +250,7 @@ impl Builder<'_> {
     }
 
     fn unanswered(&self, expr: &Expr) -> super::parts::Stop {
-        refused(&format!("`{}`", self.scope.text(expr))).into()
+        refused(&format!("`{}`", pando_sql::redacted(self.scope.text(expr)))).into()
     }
 
     fn unread(&self, own: &ToldColumn, value: &Expr) -> super::parts::Stop {

@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
             let (aggregate, compare, text) = self.aggregate(call, expr, at, told)?;
             aggregates.push(aggregate);
             compared.push((at, compare));
-            self.put_item(at, text);
+            self.put_item(at, text)?;
         }
         let then_order = self.group_order(&grouped, &keys, &compared, told)?;
         self.leaves_out(select.group_span);

@@ -8,6 +8,7 @@ mod constant;
 mod grouped;
 mod parts;
 mod told_column;
+mod unsaid;
 
 use pando_kernel::CellMap;
 use pando_kernel::error::{Because, Error, Result};

@@ -11,7 +11,9 @@ use pando_sql::{Edits, Fold, Span};
 
 use super::computed::{Is, Made};
 use super::told_column::{ToldColumn, refused, unsorted};
+use super::unsaid;
 use crate::plan::assemble::conjuncts;
+use crate::plan::labels;
 use crate::plan::merge_plan::aggregate;
 use crate::plan::merge_plan::gather::plain_key;
 use crate::plan::merge_plan::paginate::{Share, paginate};
@@ -322,24 +324,32 @@ impl<'a> Builder<'a> {
     ) -> Known<Is> {
         let Made { value, is } = self.computed(expr)?;
         let text = self.typed_null(expr)?;
-        self.put_item(at, text);
+        self.put_item(at, text)?;
         told.computed.push((Position::Index(at), value));
         self.made.push((at, is));
         Ok(is)
     }
 
     /// Puts a text in the place of an item, which keeps its label.
-    pub(super) fn put_item(&mut self, at: usize, text: String) {
-        let Some(SelectItem::Expr { expr, alias, .. }) = self.select.items.get(at) else { return };
+    ///
+    /// # Errors
+    /// `Refused` where its unit would be told a value by that.
+    pub(super) fn put_item(&mut self, at: usize, text: String) -> Known<()> {
+        let item = self.select.items.get(at);
+        let Some(SelectItem::Expr { expr, alias, .. }) = item else { return Ok(()) };
         let mut text = text;
         if alias.is_none() {
             let label = match self.ctx.dialect.syntax().fold {
                 Fold::Lower => output_name(expr).unwrap_or_else(|| "?column?".to_owned()),
+                Fold::Keep if unsaid::says_a_value(expr) => {
+                    return Err(labels::named_by_value().into());
+                }
                 Fold::Keep => self.scope.text(expr).to_owned(),
             };
             text = format!("{text} AS {}", self.ctx.dialect.quote(&label));
         }
         self.edits.replace(expr.span, text);
+        Ok(())
     }
 
     /// Takes a clause out of the text.
