@@ -71,8 +71,9 @@ fn through<'local>(
     let mut buffer = vec![0; count];
     match read(&mut buffer)? {
         Ok(count) => {
-            let signed: Vec<i8> =
-                buffer.iter().take(count).map(|byte| byte.cast_signed()).collect();
+            // In place: bytes of either sign are as large.
+            buffer.truncate(count);
+            let signed: Vec<i8> = buffer.into_iter().map(u8::cast_signed).collect();
             bytes.set_region(env, offset, &signed)?;
             Ok(counted(count))
         }

@@ -1,7 +1,7 @@
 //! Channels that have reason to be polled again. A thread of Java's takes them: threads of the engine are never attached to the JVM, which would wait
 //! for them at its end.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Wake, Waker};
 
@@ -14,7 +14,9 @@ pub(crate) struct Woken {
 
 #[derive(Debug, Default)]
 struct Inside {
+    /// Each once, so that there are no more than channels.
     numbers: VecDeque<i64>,
+    waiting: HashSet<i64>,
     is_closed: bool,
 }
 
@@ -24,6 +26,9 @@ const MOST: usize = 1024;
 impl Woken {
     fn wake(&self, number: i64) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if !inside.waiting.insert(number) {
+            return;
+        }
         inside.numbers.push_back(number);
         drop(inside);
         self.changed.notify_one();
@@ -36,7 +41,11 @@ impl Woken {
         let inside = self.changed.wait_while(inside, waits);
         let mut inside = inside.unwrap_or_else(PoisonError::into_inner);
         let count = inside.numbers.len().min(MOST);
-        inside.numbers.drain(..count).collect()
+        let taken: Vec<i64> = inside.numbers.drain(..count).collect();
+        taken.iter().for_each(|number| {
+            inside.waiting.remove(number);
+        });
+        taken
     }
 
     pub(crate) fn close(&self) {

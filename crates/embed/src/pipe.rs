@@ -56,7 +56,7 @@ pub(crate) enum Found {
     End,
     /// The client has closed it.
     Closed,
-    /// Nothing for now.
+    /// Nothing yet.
     Nothing,
 }
 

@@ -85,6 +85,10 @@ public class App {
         test("abort", App::abort);
         test("threads", () -> threads(Executors.newFixedThreadPool(8), 8));
         test("locks-of-threads", () -> locks(Executors.newCachedThreadPool()));
+        String place = url.substring("jdbc:pando:".length(), url.indexOf('?'));
+        if (isPostgres) {
+            test("sharing", () -> pando.jdbc.Sharing.run(place, Executors.newCachedThreadPool()));
+        }
         ExecutorService virtual = virtual();
         if (virtual == null) {
             System.out.println("skipped virtual-threads: this JVM has none");
@@ -92,6 +96,9 @@ public class App {
             test("virtual-threads", () -> threads(virtual(), 40));
             test("locks-of-virtual-threads", () -> locks(virtual()));
             test("virtual-threads-wait-together", App::sleepers);
+            if (isPostgres) {
+                test("sharing-of-virtual-threads", () -> pando.jdbc.Sharing.run(place, virtual()));
+            }
         }
         test("interrupt", () -> interrupt(db));
         run(db, "drop table embed_t");

@@ -14,20 +14,26 @@ import java.util.concurrent.TimeUnit;
 final class Channel {
     private final Engine engine;
     private final long number;
-    /** The virtual thread that reads, and has the turn; another one waits for its turn. */
-    private final ReentrantLock turn = new ReentrantLock();
-    private final AtomicReference<Thread> waiting = new AtomicReference<>();
+    private final Turns reading = new Turns();
+    private final Turns writing = new Turns();
     private volatile boolean isClosed;
+
+    /** Virtual threads that do the same: one has the turn and may be parked, others wait for theirs. */
+    private static final class Turns {
+        final ReentrantLock turn = new ReentrantLock();
+        final AtomicReference<Thread> parked = new AtomicReference<>();
+    }
 
     Channel(Engine engine, long number) {
         this.engine = engine;
         this.number = number;
-        engine.waits(number, waiting);
+        engine.knows(number, this);
     }
 
-    static void unpark(AtomicReference<Thread> who) {
-        // Whoever comes to wait behind this looks for himself first.
-        LockSupport.unpark(who.get());
+    /** There is reason to poll again. Whoever comes to wait behind this looks for himself first. */
+    void wake() {
+        LockSupport.unpark(reading.parked.get());
+        LockSupport.unpark(writing.parked.get());
     }
 
     /** Reads at least one byte; -1 at the end. No time limit where {@code milliseconds} is 0. */
@@ -45,14 +51,14 @@ final class Channel {
 
     private int readParked(byte[] bytes, int offset, int count, int milliseconds) throws IOException {
         long until = milliseconds == 0 ? Long.MAX_VALUE : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(milliseconds);
-        return parked(until, () -> Native.pollRead(number, bytes, offset, count));
+        return parked(reading, until, () -> Native.pollRead(number, bytes, offset, count));
     }
 
     void write(byte[] bytes, int offset, int count) throws IOException {
         for (int done = 0; done < count;) {
             int from = offset + done;
             int left = count - done;
-            done += Threads.isVirtual() ? parked(Long.MAX_VALUE, () -> Native.pollWrite(number, bytes, from, left))
+            done += Threads.isVirtual() ? parked(writing, Long.MAX_VALUE, () -> Native.pollWrite(number, bytes, from, left))
                     : Native.write(number, bytes, from, left);
         }
     }
@@ -62,13 +68,13 @@ final class Channel {
     }
 
     /** Polls until there is something, and parks in between. An interrupt stays set and ends no wait, as with sockets of the JDK's. */
-    private int parked(long until, Poll poll) throws IOException {
-        if (!takesTurn(until)) {
+    private int parked(Turns turns, long until, Poll poll) throws IOException {
+        if (!takesTurn(turns.turn, until)) {
             return Native.TIMED_OUT;
         }
         boolean wasInterrupted = false;
         try {
-            waiting.set(Thread.currentThread());
+            turns.parked.set(Thread.currentThread());
             while (true) {
                 int done = poll.now();
                 if (done != Native.PENDING) {
@@ -87,15 +93,15 @@ final class Channel {
                 wasInterrupted |= Thread.interrupted();
             }
         } finally {
-            waiting.set(null);
-            turn.unlock();
+            turns.parked.set(null);
+            turns.turn.unlock();
             if (wasInterrupted) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    private boolean takesTurn(long until) throws IOException {
+    private static boolean takesTurn(ReentrantLock turn, long until) throws IOException {
         if (until == Long.MAX_VALUE) {
             turn.lock();
             return true;
@@ -121,7 +127,7 @@ final class Channel {
             isClosed = true;
             Native.shutdown(number);
             engine.forget(number);
-            unpark(waiting);
+            wake();
         }
     }
 }

@@ -3,7 +3,6 @@ package pando.jdbc;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** The engine of one configuration in this class loader. It is opened by the first connection and stays until the JVM ends or {@link #close()}. */
 public final class Engine implements AutoCloseable {
@@ -11,8 +10,8 @@ public final class Engine implements AutoCloseable {
 
     private final String name;
     private final long number;
-    /** Who waits for a channel, by its number. */
-    private final Map<Long, AtomicReference<Thread>> waiting = new ConcurrentHashMap<>();
+    /** The open channels by number. */
+    private final Map<Long, Channel> channels = new ConcurrentHashMap<>();
 
     private Engine(String name, long number) {
         this.name = name;
@@ -52,20 +51,20 @@ public final class Engine implements AutoCloseable {
         return new Channel(this, Native.connect(number, protocol));
     }
 
-    void waits(long channel, AtomicReference<Thread> who) {
-        waiting.put(channel, who);
+    void knows(long number, Channel channel) {
+        channels.put(number, channel);
     }
 
     void forget(long channel) {
-        waiting.remove(channel);
+        channels.remove(channel);
     }
 
     private void wake() {
         for (long[] woken = Native.woken(number); woken.length > 0; woken = Native.woken(number)) {
-            for (long channel : woken) {
-                AtomicReference<Thread> who = waiting.get(channel);
-                if (who != null) {
-                    Channel.unpark(who);
+            for (long number : woken) {
+                Channel channel = channels.get(number);
+                if (channel != null) {
+                    channel.wake();
                 }
             }
         }
